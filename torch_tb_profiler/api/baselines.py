@@ -24,8 +24,10 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler._version import __version__
-from torch_tb_profiler.analysis.diff.rank_test import Sample, compare_samples
-from torch_tb_profiler.analysis.diff.side import Side, compared_side
+from torch_tb_profiler.analysis.diff.kinds import other_modes
+from torch_tb_profiler.analysis.diff.rank_test import LEAST_STEPS, Sample, compare_samples
+from torch_tb_profiler.analysis.diff.repeats import LEAST_TIMES, Repeated, Repeats
+from torch_tb_profiler.analysis.diff.side import Side, compared_side, with_repeats
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.api.trace_context import TraceContext
@@ -44,6 +46,8 @@ MOST_BYTES = 16 << 20
 MOST_BUDGET_BYTES = 64 << 10
 MOST_OPERATORS = 200
 MOST_SHAPES = 100
+MOST_BEGINS = 4000
+"""Calls whose begins are kept of a recording without steps, on the host and on the device."""
 LONGEST_SHAPES = 4096
 """Characters of the shapes of one call; a compiled graph has thousands of inputs."""
 FIGURES = {
@@ -244,6 +248,7 @@ def _figure(table: DisplayTable, column: str) -> float | None:
 def _worker(trace: TraceContext) -> dict[str, Any]:
     table = scalars_of(trace)
     side = compared_side(trace.facts, trace.insight, trace.selection())
+    side = with_repeats(side, trace.opened.trace)
     rows = operator_rows(trace.facts, trace.selection(), "name")
     device = rows["device_self_ns"]
     time = device if (device > 0).any() else rows["host_self_ns"]
@@ -252,7 +257,11 @@ def _worker(trace: TraceContext) -> dict[str, Any]:
     selected = max(len(trace.selection().steps), 1)
     return {
         "worker": trace.opened.worker.name,
-        "step_ns": [int(value) for value in side.walls],
+        "step_ns": [int(value) for value in side.sample.walls],
+        "odd": np.flatnonzero(side.sample.odd).tolist(),
+        "cold_ns": [int(value) for value in side.sample.cold],
+        "modes": {name: [int(v) for v in walls] for name, walls in other_modes(side).items()},
+        "repeats": _repeats(side),
         "shapes": _shapes(side),
         **{key: _figure(table, key) for key in FIGURES},
         "operators": {
@@ -271,15 +280,8 @@ def _shapes(side: Side) -> list[list[Any]]:
 
 
 def _compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> WorkerComparison:
-    a, b = (
-        Sample(
-            np.array(side["step_ns"], np.float64),
-            shapes={(name, dims): time for name, dims, time in side.get("shapes", ())},
-        )
-        for side in (before, now)
-    )
-    means = tuple(side.mean if side.steps else 0.0 for side in (a, b))
-    verdict = judged(compare_samples([(a, b)]), (means[0], means[1]), (a.steps, b.steps))
+    whole = bool(before.get("repeats") and now.get("repeats"))
+    verdict = judged(compare_samples([_samples(before, now)]), whole)
     times = [side["operators"] for side in (before, now)]
     names = dict.fromkeys([*times[0], *times[1]])
     rows = [(name, float(times[0].get(name, 0)), float(times[1].get(name, 0))) for name in names]
@@ -287,6 +289,75 @@ def _compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> WorkerCompar
     return WorkerComparison(
         str(now["worker"]), verdict, {key: (before[key], now[key]) for key in FIGURES}, rows
     )
+
+
+def _repeats(side: Side) -> dict[str, Any] | None:
+    """What a recording without steps repeats, as ``repeats.Repeats``: of each name the time of its calls, the first
+    begin, and from one begin to the next, ns; those that take most time.
+    """
+    if side.repeats is None:
+        return None
+    told: dict[str, Any] = {"length": side.repeats.length}
+    for key in ("host", "device"):
+        rows, left = [], MOST_BEGINS
+        for name, one in getattr(side.repeats, key).items():
+            left -= len(one.begins)
+            if left >= 0:
+                rows.append([name, one.time, *np.diff(one.begins, prepend=0).tolist()])
+        told[key] = rows
+    return told
+
+
+def _read_repeats(told: Mapping[str, Any] | None) -> Repeats | None:
+    return told and Repeats(
+        told["length"],
+        *(
+            {
+                name: Repeated(np.cumsum(np.array(begins, np.int64)), time)
+                for name, time, *begins in told[key]
+            }
+            for key in ("host", "device")
+        ),
+    )
+
+
+def _are_repeats(told: object) -> bool:
+    return told is None or (
+        isinstance(told, dict)
+        and _numbers([told.get("length")])
+        and all(
+            isinstance(rows := told.get(key), list)
+            and all(
+                isinstance(row, list)
+                and len(row) >= LEAST_TIMES + 2
+                and isinstance(row[0], str)
+                and _numbers(row[1:])
+                for row in rows
+            )
+            for key in ("host", "device")
+        )
+    )
+
+
+def _samples(*sides: Mapping[str, Any]) -> tuple[Sample, Sample]:
+    """Both sides as ``compared_sides`` chooses their steps."""
+    few = min(len(side["step_ns"]) for side in sides) < LEAST_STEPS
+    shared = set.intersection(*(set(side.get("modes", ())) for side in sides))
+    found = []
+    for side in sides:
+        walls = list(side["step_ns"])
+        for name, times in side.get("modes", {}).items():
+            walls += times if few or name not in shared else ()
+        found.append(
+            Sample(
+                np.array(walls, np.float64),
+                shapes={(name, dims): time for name, dims, time in side.get("shapes", ())},
+                odd=np.isin(np.arange(len(walls)), side.get("odd", ())),
+                cold=np.array(side.get("cold_ns", ()), np.float64),
+                repeats=_read_repeats(side.get("repeats")),
+            )
+        )
+    return found[0], found[1]
 
 
 def _is_baseline(told: object) -> bool:
@@ -299,7 +370,11 @@ def _is_baseline(told: object) -> bool:
     return all(
         isinstance(worker, dict)
         and isinstance(worker.get("worker"), str)
+        and all(_numbers(worker.get(key, [])) for key in ("odd", "cold_ns"))
         and _numbers(worker.get("step_ns"))
+        and _are_repeats(worker.get("repeats"))
+        and isinstance(worker.get("modes", {}), dict)
+        and all(map(_numbers, worker.get("modes", {}).values()))
         and _are_shapes(worker.get("shapes", []))
         and isinstance(worker.get("operators"), dict)
         and _numbers(list(worker["operators"].values()))

@@ -31,7 +31,11 @@ def changes(a: TraceContext, b: TraceContext) -> DataFrame:
     (None: cannot be told), ``share`` of the step with its interval ``low`` to ``high``, ``p`` of the
     test, ``delta_ns`` of the mean step, ``notes`` on what weakens the comparison.
     """
-    found = compared((a.facts, a.insight, a.selection()), (b.facts, b.insight, b.selection()))
+    found = compared(
+        (a.facts, a.insight, a.selection()),
+        (b.facts, b.insight, b.selection()),
+        (a.opened.trace, b.opened.trace),
+    )
     payload = diff_payload(found, recording(a.opened), recording(b.opened), ALL_ROWS)
     made = table_frame(DIFF.build(NO_STRINGS, **payload.changes))
     said = payload.verdict

@@ -38,7 +38,8 @@ def experiments(
 ) -> DataFrame:
     """One row per run of a logdir, of a single run one per recording.
 
-    ``base``: name of the run (of a single run the recording's path) that the others are compared with, by default the first.
+    ``base``: name of the run (of a single run the recording's path) that the others are compared with, by default each with
+    the last recording of the same work before it.
     ``workers``: only these, by name or rank. Traces are read one at a time.
 
     Raises:
@@ -73,15 +74,15 @@ def experiment_in(opened: Opened, settings: Settings) -> Experiment:
     return experiment(opened.trace, opened.facts, context.insight, settings.peaks)
 
 
-def base_row(rows: list[ExperimentRow], base: str | None) -> int:
-    """The row that a name means; None the first.
+def base_row(rows: list[ExperimentRow], base: str | None) -> int | None:
+    """The row that a name means; None without one.
 
     Raises:
         NotFound: there is none.
     """
     names = [row.run for row in rows]
     if base is None:
-        return 0
+        return None
     if base not in names:
         raise NotFound(f"There is no run {base!r}.", f"Expected one of: {format_names(names, 9)}.")
     return names.index(base)

@@ -18,10 +18,12 @@ def check_of(
     worker: str, name: str, verdict: Verdict, fail_on: float | None, *, strict: bool = False
 ) -> Check:
     """Whether a step did not become longer by more than this many per cents; None, or ``strict`` False,
-    where it cannot be told whether it changed.
+    where it cannot be told whether it changed. Steps too few for the test alone must be longer by twice as much.
     """
-    slower = fail_on is not None and 100 * (verdict.share or 0.0) > fail_on
-    ok = not slower if verdict.changed else None if verdict.changed is None else True
+    longer = 100 * (verdict.share or 0.0)
+    slower = verdict.changed and fail_on is not None and longer > fail_on
+    unsure = verdict.changed is None or (slower and verdict.apart and longer <= 2 * (fail_on or 0))
+    ok = None if unsure else not slower
     return Check(worker, name, False if strict and ok is None else ok, verdict.sentence)
 
 

@@ -98,7 +98,9 @@ def run(options: argparse.Namespace) -> int:
             check_of(
                 "",
                 f'step time of steps "{kind.name}"',
-                Verdict(sentence=kind.sentence, share=kind.share, changed=kind.changed),
+                Verdict(
+                    sentence=kind.sentence, share=kind.share, changed=kind.changed, apart=kind.apart
+                ),
                 options.fail_on,
             )
             for kind in payload.verdict.kinds
@@ -128,7 +130,11 @@ def _pair(a: TraceContext, b: TraceContext, options: argparse.Namespace, *, alon
         selected_steps(context.opened, options, name)
         for context, name in zip((a, b), ("steps_a", "steps_b"), strict=True)
     ]
-    comparison = compared((a.facts, a.insight, steps[0]), (b.facts, b.insight, steps[1]))
+    comparison = compared(
+        (a.facts, a.insight, steps[0]),
+        (b.facts, b.insight, steps[1]),
+        (a.opened.trace, b.opened.trace),
+    )
     labels = (options.a, options.b) if alone else ("", "")
     return Pair(
         " → ".join(dict.fromkeys((a.opened.worker_title, b.opened.worker_title))),

@@ -1,5 +1,5 @@
-"""``experiments LOGDIR``: the runs side by side: step time and spread, change against ``--base RUN`` and whether the step changed, GPU
-active, MFU, peak memory, exposed communication, findings; ``--csv`` for a table
+"""``experiments LOGDIR``: the runs side by side: step time and spread, change against the last run before of the same work, or against
+``--base RUN``, and whether the step changed, GPU active, MFU, peak memory, exposed communication, findings; ``--csv`` for a table
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from torch_tb_profiler.cli.output import (
     write,
 )
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.units import UNKNOWN, format_delta
+from torch_tb_profiler.units import UNKNOWN, format_delta, format_names
 from torch_tb_profiler.untrusted import printable
 
 if TYPE_CHECKING:
@@ -37,7 +37,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
     form = arguments.form(parser)
     form.add_argument("--csv", action="store_true", help="print CSV; unknown values are empty")
     parser.add_argument(
-        "--base", metavar="RUN", help="run that the others are compared with (default: the first)"
+        "--base",
+        metavar="RUN",
+        help="run that the others are compared with (default: the one before, of the same work)",
     )
 
 
@@ -81,7 +83,7 @@ def _plain(value: Any) -> Any:
     return printable(value) if isinstance(value, str) else value
 
 
-def _document(rows: list[dict[str, Any]], base: int) -> Document:
+def _document(rows: list[dict[str, Any]], base: int | None) -> Document:
     from torch_tb_profiler.analysis.diff.experiments import EXPERIMENTS
     from torch_tb_profiler.cli.tables import cell
 
@@ -93,6 +95,8 @@ def _document(rows: list[dict[str, Any]], base: int) -> Document:
             return UNKNOWN if row["delta_ns"] is None else _CHANGED[value]
         if name == "delta_ns":
             return format_delta(value)
+        if name == "findings" and base is None and row["against"]:
+            return "; ".join(filter(None, (f"against {row['against']}", value)))
         return cell(value, declared[name].unit)
 
     # Whether a step changed is an answer also where it cannot be told.
@@ -105,8 +109,14 @@ def _document(rows: list[dict[str, Any]], base: int) -> Document:
         for name in names
     )
     cells = [tuple(text(name, row) for name in names) for row in rows]
+    if base is None:
+        said = ["Each run is compared with the last one before it of the same work."]
+        alone = [row["run"] for row in rows if row["against"] is None]
+        said += [f"No earlier recording of the same work: {format_names(alone)}."] if alone else []
+    else:
+        said = [f"Compared with {rows[base]['run']}, where the work is the same."]
     return Document(
         "Experiments",
-        (f"Compared with {rows[base]['run']}.",),
+        tuple(said),
         (Table("Runs", head, cells, len(rows)),),
     )

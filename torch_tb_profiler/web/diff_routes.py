@@ -130,4 +130,4 @@ def _sides(
 
 def _compared(a: _Side, b: _Side) -> Comparison:
     sides = ((side.opened.facts, side.insight.insight, side.selection) for side in (a, b))
-    return compared(*sides)
+    return compared(*sides, (a.opened.trace, b.opened.trace))

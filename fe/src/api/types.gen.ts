@@ -388,7 +388,7 @@ export interface Suggestion {
   reason: string;
 }
 
-/** Route `/experiments`. `base`: the row of the asked recording, which the others are compared with. `total`: rows in all. `progress` below 1: ask again, recordings are still being read. `suggestion`: null while the base is read, and where no other recording is of the same program. `rules`: how rows, differences and the suggestion are made. */
+/** Route `/experiments`. `base`: the row of the asked recording, which the others are compared with. `total`: rows in all. `progress` below 1: ask again, recordings are still being read. `suggestion`: null while the base is read, and where no earlier recording is of the same work. `rules`: how rows, differences and the suggestion are made. */
 export interface ExperimentsPayload {
   rows: ExperimentsTable;
   base: number;
@@ -420,6 +420,13 @@ export interface Work {
   count_b: number;
 }
 
+/** What recordings without steps are compared by, and how many of them each holds: an item lasts from one begin of `name` to the next. */
+export interface Unit {
+  name: string;
+  count_a: number;
+  count_b: number;
+}
+
 /** A part of the change of the step; the `delta_ns` of all add up to that of the verdict, and none is larger. `what`: rows of a table, or a category where it is all of it or what rows leave; `category`: the label of its category; `share`: of the change. */
 export interface Cause {
   what: string;
@@ -434,9 +441,10 @@ export interface KindVerdict {
   sentence: string;
   share: number | null;
   changed: boolean | null;
+  apart: boolean;
 }
 
-/** Whether the step became faster. `changed`: true; false: it is shown that it did not, within the margin that `test` names; null: neither can be told, and `needed` steps of each side would tell. `share`: the change as a share of A's step, the median over all pairs of a step of B and one of A; `low` to `high`: its interval at 99 % (null: too few steps for one). `delta_ns`: of the mean steps, which the tables add up to. `test` says how it was tested, `p` its p-value (null: of several workers). `work`: where B does more or less work in a step; then all of these are of as much of B as a step of A does (null: the same work, or unknown). `kinds`: steps of other kinds, each compared for itself. `sentence`: the first line of the page. `because`: what made most of the change; may be empty. */
+/** Whether the step became faster. `changed`: true; false: it is shown that it did not, within the margin that `test` names; null: neither can be told, and `needed` steps of each side would tell. `share`: the change as a share of A's step, the median over all pairs of a step of B and one of A; `low` to `high`: its interval, 1 % beyond either end (null: too few steps for one). `delta_ns`: of the mean steps, which the tables add up to. `test` says how it was tested, `p` its p-value, one-sided (null: of several workers). `apart`: too few steps for that; all after are longer, or all are shorter, than each before by more than either side varies, for which `--fail-on` asks twice its limit. `work`: where B does more or less work in a step; then all of these are of as much of B as a step of A does (null: the same work, or unknown). `unit`: of recordings without steps, what stands for a step in all of these (null: steps, or the whole). `kinds`: steps of other kinds, each compared for itself. `sentence`: the first line of the page. `because`: what made most of the change; may be empty. */
 export interface Verdict {
   sentence: string;
   because: string;
@@ -449,6 +457,8 @@ export interface Verdict {
   test: string;
   p: number | null;
   work: Work | null;
+  apart: boolean;
+  unit: Unit | null;
   kinds: KindVerdict[];
 }
 
@@ -1899,6 +1909,7 @@ export interface ExperimentsTable {
   steps: (number | null)[];
   step_ns: (number | null)[];
   spread_ns: (number | null)[];
+  against: (string | null)[];
   delta_ns: (number | null)[];
   share: (number | null)[];
   low: (number | null)[];

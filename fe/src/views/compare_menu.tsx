@@ -39,7 +39,7 @@ export function CompareMenu(props: MenuProps) {
   );
 }
 
-/** The recording of the same program that was made before this one. */
+/** The recording of the same work that was made before this one. */
 function Before({ selection, hrefOf, view }: MenuProps) {
   const resource = useResource("experiments", { ...selection, ranks: "own" });
   useAgain(resource);
@@ -49,24 +49,19 @@ function Before({ selection, hrefOf, view }: MenuProps) {
     return (
       <p class="menu-note" role="status">
         {!data || data.progress < 1
-          ? "Looking for another recording of this program …"
-          : "No other recording of this program is here."}
+          ? "Looking for an earlier recording of this work …"
+          : "No earlier recording of this work is here."}
       </p>
     );
-  const { rows, base } = data;
+  const { rows } = data;
   const other = {
     run: rows.run[row] ?? "",
     worker: rows.worker[row] ?? "",
     span: rows.span[row] ?? "",
   };
-  const [own, its] = [rows.recorded[base], rows.recorded[row]];
-  const title =
-    own && its && own !== its
-      ? `The recording ${its < own ? "before" : "after"} it`
-      : "Another recording of this program";
   return (
     <a class="menu-item" href={hrefOf(view, sideParams(other))} title={data.suggestion?.reason}>
-      {title} <small>{other.run === selection.run ? other.worker : other.run}</small>
+      The recording before it <small>{other.run === selection.run ? other.worker : other.run}</small>
     </a>
   );
 }

@@ -194,7 +194,9 @@ def test_paths_that_take_least_are_left_out_with_all_beneath_them() -> None:
 
 
 def test_an_odd_step_does_not_hide_a_change() -> None:
-    usual = [2000, 2010, 1990, 2005, 1995, 2002]
+    usual = [2000, 2010, 1990, 2005, 1995, 2002, 2003]
     a, b = of_lengths([*usual, 3900]), of_lengths([x + 200 for x in usual])
-    assert (a.odd, len(a.steps)) == (1, 6)
-    assert compare(a, b).test.changed is True
+    assert (a.odd.tolist(), len(a.steps), a.sample.steps) == ([7], 7, 8)
+    test = compare(a, b).test
+    assert test.changed is True
+    assert test.delta == pytest.approx(200_000, rel=0.01)

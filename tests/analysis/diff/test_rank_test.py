@@ -72,9 +72,11 @@ def test_a_regression_is_not_hidden_by_its_own_noise() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_equal_programs_raise_at_most_two_alarms_of_a_hundred(seed: int) -> None:
-    alarms = sum(compare_steps(a, b).changed is True for a, b in drawn(seed, 1.0))
-    assert alarms <= 0.02 * PAIRS
+def test_equal_programs_raise_at_most_two_alarms_of_a_hundred_on_each_side(seed: int) -> None:
+    alarms = [compare_steps(a, b) for a, b in drawn(seed, 1.0)]
+    for longer in (False, True):
+        told = [test for test in alarms if test.changed and (test.share > 0) is longer]
+        assert len(told) <= 0.02 * PAIRS
 
 
 @pytest.mark.parametrize("shape", [*SHAPES, "dependent steps"])
@@ -172,10 +174,10 @@ def test_the_distribution_against_every_order(n: int, m: int) -> None:
 
 @pytest.mark.parametrize(
     ("n", "m", "critical"),
-    [(5, 5, 0), (6, 6, 2), (8, 8, 7), (10, 10, 16), (20, 20, 105), (8, 15, 20)],
+    [(5, 5, 1), (6, 6, 3), (8, 8, 9), (10, 10, 19), (20, 20, 114), (8, 15, 24)],
 )
 def test_critical_values_against_the_printed_table(n: int, m: int, critical: int) -> None:
-    """Of U, two-sided at 1 %: the largest that is significant."""
+    """Of U, one-sided at 1 %: the largest that is significant."""
     assert critical_rank(n, m) == critical + 1
 
 
@@ -242,8 +244,8 @@ def test_a_single_step_varies_as_the_others_of_its_recording() -> None:
         compare_samples([(usual, Sample(np.array([wall]), others))]) for wall in (120.0, 103, 100.1)
     )
     assert (late.changed, near.changed, same.changed) == (True, True, False)
-    # Eight degrees of freedom, t 3.355 at 1 %, of a difference whose variance is 0.25 + 0.25.
-    assert near.high - near.share == pytest.approx(3.3554 * math.sqrt(0.5) / 100, rel=1e-4)
+    # Eight degrees of freedom, t 2.896 at 1 %, of a difference whose variance is 0.25 + 0.25.
+    assert near.high - near.share == pytest.approx(2.8965 * math.sqrt(0.5) / 100, rel=1e-4)
     unknown = compare_samples([(usual, Sample(np.array([120.0]), others[:2]))])
     assert (unknown.changed, unknown.needed) == (None, LEAST_STEPS)
 

@@ -12,12 +12,14 @@ from __future__ import annotations
 from functools import cached_property
 
 import msgspec
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.diff.changes import Changes, changes
 from torch_tb_profiler.analysis.diff.kinds import OtherKind
 from torch_tb_profiler.analysis.diff.matching import MatchedPaths, match_paths
 from torch_tb_profiler.analysis.diff.modules import module_rows
 from torch_tb_profiler.analysis.diff.rank_test import Test, compare_samples
+from torch_tb_profiler.analysis.diff.repeats import odd_items
 from torch_tb_profiler.analysis.diff.side import PathCosts, Side, path_costs
 from torch_tb_profiler.analysis.diff.table_rows import (
     Rows,
@@ -70,6 +72,12 @@ class Comparison(msgspec.Struct, frozen=True, dict=True):
 
 def compare(a: Side, b: Side, kinds: tuple[OtherKind, ...] = ()) -> Comparison:
     """Compare B with A; ``kinds``: what they have of others, see ``kinds.compared_sides``."""
+    test = compare_samples([(a.sample, b.sample)])
+    if test.unit is not None:
+        a, b = (
+            replace(side, unit=(items[~odd_items(items)], count))
+            for side, items, count in zip((a, b), test.unit.items, test.unit.counts, strict=True)
+        )
     device = a.has_device_time and b.has_device_time
     costs = path_costs(a, device, MOST_PATHS), path_costs(b, device, MOST_PATHS)
     matched = match_paths(*costs)
@@ -92,5 +100,4 @@ def compare(a: Side, b: Side, kinds: tuple[OtherKind, ...] = ()) -> Comparison:
         key: ChangeTable(of_a, of_b, changes(of_a, of_b, step))
         for key, (of_a, of_b) in rows.items()
     }
-    test = compare_samples([(a.sample, b.sample)])
     return Comparison(a, b, test, device, tables, costs, matched, kinds)

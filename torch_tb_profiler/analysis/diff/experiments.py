@@ -2,22 +2,25 @@
 
 ::
 
-    run      step            against monday
-    monday   212 ms ± 2      ── base ──
-    tuesday  187 ms ± 1      −11.8 %, changed
-    friday   213 ms ± 2       +0.5 %, no change beyond ±5 %
+    run      step         against
+    monday   212 ms ± 2   no earlier recording of the same work
+    tuesday  187 ms ± 1   monday    −11.8 %, changed
+    friday   188 ms ± 2   tuesday    +0.5 %, no change beyond ±5 %
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.diff.rank_test import MARGIN, Sample, compare_samples
-from torch_tb_profiler.analysis.diff.side import compared_side
+from torch_tb_profiler.analysis.diff.side import compared_side, with_repeats
+from torch_tb_profiler.analysis.diff.significance import Floats
+from torch_tb_profiler.analysis.diff.work_size import LIKE_SHAPES, like_shapes, work_between
 from torch_tb_profiler.analysis.distributed.rank_index import busy_of_steps, peak_memory
 from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.analysis.figures.selection import select
@@ -29,15 +32,17 @@ from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.units import format_limit, format_share
 
 LIKE_PROGRAM = 0.5
-"""Share of operator names in common from which on two recordings are of one program."""
+"""Share from which on two recordings are of the same work: of operator names in common, and of the time that either spends
+in them."""
 
 MOST_FINDINGS = 3
 Findings = tuple[tuple[str, float], ...]
 
 _C = DisplayColumn
 _CHANGED = f"Whether the step changed, or not beyond ±{format_limit(MARGIN)}; missing where it cannot be told."
-_SHARE = "How much longer a step is, as a share of the base's."
-_CHANGE = "Mean step less that of the base; missing for another program."
+_AGAINST = "The recording that it is compared with; missing where there is none of the same work."
+_SHARE = "How much longer a step is, as a share of that of the recording that it is compared with."
+_CHANGE = "Mean step less that of the recording that it is compared with; of recordings without steps, per unit of work."
 _BUSY = "Time with device work, of the steps."
 _PEAK = "Most allocated in a step."
 _EXPOSED = "Communication of a step that nothing hides."
@@ -81,6 +86,7 @@ EXPERIMENTS = DisplaySpec(
             True,
             width=76,
         ),
+        _C("against", "text", "Against", _AGAINST, _OWN + "against", True, hidden=True, width=120),
         _C("delta_ns", "delta", "Change", _CHANGE, "diff_delta", True, width=92),
         _C("share", "share", "Of the step", _SHARE, "diff_verdict", True, width=84),
         _C(
@@ -120,7 +126,8 @@ class Experiment(msgspec.Struct, frozen=True):
     began: Unix time of its first event, ns.
     median, spread: of the compared steps, ns. busy, mfu: shares. memory: bytes. exposed: ns per step.
     findings: titles, the most expensive first, with what each saves of the step.
-    operators: hashes of the names of its operators, of its kernels where it has none.
+    operators: hashes of the names of its operators, of its kernels where it has none, ascending.
+    times: share of the time that each of them takes.
     """
 
     sample: Sample
@@ -134,13 +141,14 @@ class Experiment(msgspec.Struct, frozen=True):
     exposed: float
     findings: Findings
     operators: Ints
+    times: Floats
 
 
 def experiment_of(
     trace: Trace, facts: Facts, insight: Insight, mfu: float | None, findings: Findings
 ) -> Experiment:
     """The figures of a recording; ``mfu`` and ``findings`` are computed elsewhere."""
-    side = compared_side(facts, insight, select(facts))
+    side = with_repeats(compared_side(facts, insight, select(facts)), trace)
     walls, steps, table = side.walls, side.steps, facts["steps"]
     busy = busy_of_steps(facts)[steps]
     memory = peak_memory(insight, table["start"], table["end"])[steps]
@@ -158,16 +166,21 @@ def experiment_of(
         memory=float(memory.max()) if n and (memory >= 0).any() else math.nan,
         exposed=float(exposed.mean()) if n and facts.summary.has_device else math.nan,
         findings=findings,
-        operators=_names(facts),
+        **_names(facts),
     )
 
 
-def _names(facts: Facts) -> Ints:
-    for table in ("operators", "kernels"):
-        if facts[table].n:
-            texts = facts.strings.many(np.unique(facts[table]["name"]))
-            return np.unique(np.array([hash(text) for text in texts], np.int64))
-    return np.zeros(0, np.int64)
+def _names(facts: Facts) -> dict[str, Any]:
+    """``operators`` and ``times``."""
+    thing = "operator" if facts["operators"].n else "kernel"
+    table, steps = facts[f"{thing}s"], facts[f"{thing}_steps"]
+    keys = ("host_self", "device_self") if thing == "operator" else ("total",)
+    numbers, place = np.unique(table["name"], return_inverse=True)
+    names = np.array([hash(text) for text in facts.strings.many(numbers)], np.int64)
+    taken = sum(steps[key].astype(np.float64) for key in keys)
+    time = np.bincount(place[steps[thing]], weights=taken, minlength=len(names))
+    order = np.argsort(names)
+    return {"operators": names[order], "times": time[order] / max(float(time.sum()), 1.0)}
 
 
 class ExperimentRow(msgspec.Struct, frozen=True):
@@ -192,10 +205,29 @@ def common_operators(a: Experiment, b: Experiment) -> float:
     return both / either if either else math.nan
 
 
-def experiment_table(rows: Sequence[ExperimentRow], base: int) -> DisplayTable:
-    """The rows against that number ``base`` (−1 none), in their order. Of several workers figures are medians."""
-    against = rows[base] if 0 <= base < len(rows) and rows[base].members else None
-    cells = [_cells(row, against) for row in rows]
+def same_work(a: Experiment, b: Experiment) -> bool:
+    """Whether two recordings are of one program: they have ``LIKE_PROGRAM`` of their operators in common, spend as much of
+    the time of either in them, and call them on the same shapes, or on such as grew by one factor.
+    """
+    common = common_operators(a, b)
+    if not common >= LIKE_PROGRAM:
+        return False
+    for one, other in ((a, b), (b, a)):
+        if one.times[np.isin(one.operators, other.operators)].sum() < LIKE_PROGRAM:
+            return False
+    shapes = a.sample.shapes, b.sample.shapes
+    return like_shapes(*shapes) >= LIKE_SHAPES or work_between(*shapes) is not None
+
+
+def experiment_table(rows: Sequence[ExperimentRow], base: int | None) -> DisplayTable:
+    """The rows against that number ``base``; each against the last one before it of the same work where that is None.
+    Of several workers figures are medians.
+    """
+    bases = [suggested(rows, row) if base is None else base for row in range(len(rows))]
+    cells = [
+        _cells(row, None if number is None else rows[number])
+        for row, number in zip(rows, bases, strict=True)
+    ]
     return EXPERIMENTS.build(
         NO_STRINGS, **{c.name: [cell.get(c.name) for cell in cells] for c in EXPERIMENTS.columns}
     )
@@ -227,7 +259,7 @@ def _cells(row: ExperimentRow, base: ExperimentRow | None) -> dict[str, object]:
         "exposed_ns": whole("exposed"),
         "findings": _findings(members),
     }
-    if base is not None and base is not row:
+    if base is not None and base is not row and base.members:
         told |= _against(row, base)
     return told
 
@@ -245,7 +277,10 @@ def _against(row: ExperimentRow, base: ExperimentRow) -> dict[str, object]:
     pairs = _pairs(base, row)
     common = common_operators(base.first, row.first)
     told: dict[str, object] = {"common": None if math.isnan(common) else common}
-    if common < LIKE_PROGRAM or not all(one.steps for pair in pairs for one in pair) or not pairs:
+    if not same_work(base.first, row.first):
+        return told
+    told["against"] = base.run
+    if not pairs or not all(one.steps for pair in pairs for one in pair):
         return told
     test = compare_samples(pairs)
     known = math.isfinite(test.low)
@@ -276,8 +311,8 @@ def recorded(began: int | None) -> str | None:
 
 
 def suggested(rows: Sequence[ExperimentRow], base: int) -> int | None:
-    """The row that ``base`` is best compared with: of the same program, with the same device, then the same
-    worker, then recorded before it, then nearest in time. None where no row is of the same program.
+    """The row that ``base`` is best compared with: an earlier recording of the same work, with the same device, then of the
+    same worker, then the last one before. None where there is none.
     """
     if not 0 <= base < len(rows) or not rows[base].members:
         return None
@@ -289,16 +324,14 @@ def suggested(rows: Sequence[ExperimentRow], base: int) -> int | None:
         return (
             row.first.device != own.first.device,
             row.worker != own.worker,
-            since is None,
-            since is not None and since < 0,
-            abs(since or 0),
+            since,
             number,
         )
 
     like = [
         number
         for number, row in enumerate(rows)
-        if number != base and row.members and common_operators(own.first, row.first) >= LIKE_PROGRAM
+        if row.members and (age(own.first, row.first) or 0) > 0 and same_work(own.first, row.first)
     ]
     return min(like, key=order, default=None)
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.diff.rank_test import Sample, Test, compare_samples
-from torch_tb_profiler.analysis.diff.side import Side, side_of_kind
+from torch_tb_profiler.analysis.diff.rank_test import LEAST_STEPS, Sample, Test, compare_samples
+from torch_tb_profiler.analysis.diff.side import Side, lengths_of, side_of_kind
+from torch_tb_profiler.analysis.diff.significance import Floats
 from torch_tb_profiler.analysis.diff.work_size import shapes_of
 from torch_tb_profiler.analysis.facts.flags import StepKind
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
@@ -27,14 +28,12 @@ Chosen = tuple[Facts, Insight, Selection]
 class OtherKind(msgspec.Struct, frozen=True):
     """Steps of another kind than the compared ones.
 
-    means: ns, of A and B; NaN without a step.
-    counts: of steps.
+    samples: the steps of A and B.
     test: None where one side has none.
     """
 
     name: str
-    means: tuple[float, float]
-    counts: tuple[int, int]
+    samples: tuple[Sample, Sample]
     test: Test | None
 
 
@@ -54,8 +53,13 @@ def compared_sides(a: Chosen, b: Chosen) -> tuple[Side, Side, tuple[OtherKind, .
         ]
         return sides[0], sides[1], ()
     main = max(both, key=lambda kind: (kinds.what[kind] == StepKind.USUAL, sum(counts[kind])))
-    # Another mode that only one recording has is what became of its usual steps.
-    taken = [main, *(k for k in warm if kinds.what[k] == StepKind.MODE and k not in both)]
+    # Another mode that only one recording has is what became of its usual steps, and few steps have no modes.
+    few = min(counts[main]) < LEAST_STEPS
+    modes = [kind for kind in warm if kinds.what[kind] == StepKind.MODE and kind != main]
+    taken = [main]
+    taken += [
+        k for k in modes if k not in both or (few and kinds.content[k] == kinds.content[main])
+    ]
     sides = [
         side_of_kind(*of, steps[np.isin(kind, taken)])
         for of, steps, kind in zip((a, b), chosen, own, strict=True)
@@ -71,22 +75,28 @@ def compared_sides(a: Chosen, b: Chosen) -> tuple[Side, Side, tuple[OtherKind, .
     return sides[0], sides[1], tuple(others)
 
 
+def other_modes(side: Side) -> dict[str, Floats]:
+    """Times of the steps of one recording that do what the compared ones do in another time, ns, by what their kind
+    is called.
+    """
+    facts = side.facts
+    kinds = common_kinds(facts, facts)
+    main = kinds.a[side.steps[0]] if len(side.steps) else -1
+    return {
+        kinds.names[kind]: lengths_of(facts, np.flatnonzero(kinds.a == kind))
+        for kind in np.flatnonzero(kinds.what == StepKind.MODE).tolist()
+        if main not in (-1, kind) and kinds.content[kind] == kinds.content[main]
+    }
+
+
 def _commonest(kind: Ints, warm: list[int]) -> int:
     counted = kind[np.isin(kind, warm)]
     return int(np.bincount(counted).argmax()) if len(counted) else -1
 
 
 def _other(name: str, a: tuple[Facts, Ints], b: tuple[Facts, Ints]) -> OtherKind:
-    samples = [
-        Sample(
-            (facts["steps"]["end"] - facts["steps"]["start"])[steps].astype(np.float64),
-            shapes=shapes_of(facts, steps),
-        )
-        for facts, steps in (a, b)
-    ]
-    return OtherKind(
-        name,
-        (samples[0].mean, samples[1].mean),
-        (samples[0].steps, samples[1].steps),
-        compare_samples([(samples[0], samples[1])]) if all(one.steps for one in samples) else None,
+    one, other = (
+        Sample(lengths_of(facts, steps), shapes=shapes_of(facts, steps)) for facts, steps in (a, b)
     )
+    both = one.steps and other.steps
+    return OtherKind(name, (one, other), compare_samples([(one, other)]) if both else None)

@@ -5,9 +5,10 @@ The change is the Hodges–Lehmann estimate of the ratio of a step of B to one o
 of all n·m ratios (J. L. Hodges, E. L. Lehmann, "Estimates of location based on rank tests", Ann. Math.
 Statist. 34, 1963). Its interval lies between two of these ratios and inverts the exact test of H. B.
 Mann and D. R. Whitney ("On a test of whether one of two random variables is stochastically larger than
-the other", Ann. Math. Statist. 18, 1947) at ``LEVEL``: it leaves out 0 where the test rejects equality.
-Only the order of ratios counts, so that no noisy step inflates it. An interval that does not leave out
-0 is widened to hold the change of the mean: where a few steps became much longer, nothing is unchanged.
+the other", Ann. Math. Statist. 18, 1947), which asks one side at ``LEVEL``: it leaves out 0 where the test
+shows that steps are longer, or that they are shorter. Only the order of ratios counts, so that no noisy step
+inflates it, and odd steps are left out of the mean alone. An interval that does not leave out 0 is widened to
+hold the change of the mean: where a few steps became much longer, nothing is unchanged.
 
 ::
 
@@ -27,13 +28,15 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.diff.repeats import Repeats, Unit, odd_items, unit_between
 from torch_tb_profiler.analysis.diff.significance import LEVEL, Floats, quantile, welch
 from torch_tb_profiler.analysis.diff.work_size import Shapes, Work, work_between
+from torch_tb_profiler.store.columns import Mask
 
 MARGIN = 0.05
 """Equivalence margin: unchanged is what differs by at most this share of A's step."""
 LEAST_STEPS = 5
-"""Steps of each side from which on two separate sides differ at ``LEVEL``: 2 / C(10, 5) < 0.01."""
+"""Steps of each side from which on two separate sides differ at ``LEVEL``: 1 / C(10, 5) < 0.01 < 1 / C(8, 4)."""
 LEAST_APART = 3
 """Steps of each side from which on two sides differ that are further apart than either is wide, and are alike where
 all lie within ``MARGIN``."""
@@ -42,37 +45,53 @@ LEAST_OTHERS = 3
 LEAST_NEIGHBOURS = 4
 """Steps needed to estimate the correlation of neighbours."""
 MOST_DEPENDENCE = 0.6
-POWER = 1.76
+POWER = 1.85
 """Times as many steps as let the interval suffice in half of all recordings, for four of five: the square of
-1 + 0.842 / 2.576, normal deviates of that power and of ``LEVEL``."""
+1 + 0.842 / 2.326, normal deviates of that power and of ``LEVEL``."""
 MOST_EXACT = 2500
 """Pairs of steps up to which the distribution of U is exact; beyond, it is nearly normal."""
 MOST_STEPS = 400
 """Steps of a side whose ratios are taken; of more, evenly spaced ones in order of length."""
-_NORMAL = 2.5758293035489004
-"""The standard normal deviate that is exceeded on both sides with probability ``LEVEL``."""
+_NORMAL = 2.3263478740408408
+"""The standard normal deviate that is exceeded with probability ``LEVEL``."""
 
 
 class Sample(msgspec.Struct, frozen=True):
     """One side.
 
-    walls: times of the compared steps in order, ns, shape (steps,).
+    walls: times of the tested steps in order, ns, shape (steps,).
     others: of a single step, the other usual steps of its recording; it varies as they do.
     shapes: what its operators worked on.
+    odd: which steps are left out of the mean, and of the mean alone; shape (steps,), or empty where none is.
+    cold: times of its cold steps, ns.
+    repeats: what a recording without steps repeats; None of one with steps.
     """
 
     walls: Floats
     others: Floats = msgspec.field(default_factory=lambda: np.zeros(0))
     shapes: Shapes = msgspec.field(default_factory=dict)
+    odd: Mask = msgspec.field(default_factory=lambda: np.zeros(0, np.bool_))
+    cold: Floats = msgspec.field(default_factory=lambda: np.zeros(0))
+    repeats: Repeats | None = None
 
     @property
     def steps(self) -> int:
         return len(self.walls)
 
     @property
+    def usual(self) -> Floats:
+        """Times of the steps that make up the mean, ns."""
+        return self.walls[~self.odd] if len(self.odd) else self.walls
+
+    @property
     def mean(self) -> float:
         """ns; NaN without a step."""
-        return float(self.walls.mean()) if self.steps else math.nan
+        return float(self.usual.mean()) if self.steps else math.nan
+
+    def of_factor(self, factor: float) -> Sample:
+        """As much of its work as one ``factor``-th of a step does."""
+        times = {key: getattr(self, key) / factor for key in ("walls", "others", "cold")}
+        return replace(self, **times)
 
 
 class Test(msgspec.Struct, frozen=True):
@@ -81,9 +100,13 @@ class Test(msgspec.Struct, frozen=True):
     delta: mean step of B less that of A, ns.
     share: the change, as a share of A's step; NaN where a side has no step.
     low, high: its interval; infinite where there are too few steps for one.
-    p: two-sided; NaN of several workers, and where it cannot be tested.
+    p: one-sided, in the direction of the change; NaN of several workers, and where it cannot be tested.
     needed: steps of each side that would tell, if these are typical.
-    work: where a step of B does more or less work; then all figures are of as much of B's as a step of A does.
+    counts: steps of A and B that are tested.
+    means: mean steps of A and B, ns.
+    apart: no order of so few steps reaches ``LEVEL``: what tells is the gap between both sides.
+    work: where a step of B does more or less work; then all figures but the means are of as much of B's as a step of A does.
+    unit: of recordings without steps what is tested in their place.
     """
 
     delta: float
@@ -92,7 +115,11 @@ class Test(msgspec.Struct, frozen=True):
     high: float
     p: float
     needed: int
+    counts: tuple[int, int] = (0, 0)
+    means: tuple[float, float] = (math.nan, math.nan)
+    apart: bool = False
     work: Work | None = None
+    unit: Unit | None = None
 
     @property
     def changed(self) -> bool | None:
@@ -114,30 +141,55 @@ def compare_samples(pairs: Sequence[tuple[Sample, Sample]]) -> Test:
     the interval of a mean of dependent quantities is at most as wide as the mean of their intervals,
     which is used here.
     """
-    tests = [_per_work(a, b) for a, b in pairs]
+    tests = [_per_unit(a, b) for a, b in pairs]
     if len(tests) == 1:
         return tests[0]
-    delta, share, low, high = (
-        float(np.mean([getattr(test, key) for test in tests])) if tests else math.nan
-        for key in ("delta", "share", "low", "high")
+
+    def mean(*keys: str) -> list[float]:
+        return [float(np.mean([getattr(t, key) for t in tests])) for key in keys if tests]
+
+    least = np.min([test.counts for test in tests] or [(0, 0)], axis=0)
+    means = np.mean([test.means for test in tests] or [(math.nan, math.nan)], axis=0)
+    delta, share, low, high = mean("delta", "share", "low", "high") or [math.nan] * 4
+    return Test(
+        delta,
+        share,
+        low,
+        high,
+        math.nan,
+        max((test.needed for test in tests), default=0),
+        (int(least[0]), int(least[1])),
+        (float(means[0]), float(means[1])),
+        any(test.apart for test in tests),
+        next((test.work for test in tests if test.work), None),
+        next((test.unit for test in tests if test.unit), None),
     )
-    needed = max((test.needed for test in tests), default=0)
-    work = next((test.work for test in tests if test.work), None)
-    return Test(delta, share, low, high, math.nan, needed, work)
+
+
+def _per_unit(a: Sample, b: Sample) -> Test:
+    unit = unit_between(a.repeats, b.repeats) if a.repeats and b.repeats else None
+    if unit is None:
+        return _per_work(a, b)
+    items = (
+        Sample(items, shapes=side.shapes, odd=odd_items(items))
+        for items, side in zip(unit.items, (a, b), strict=True)
+    )
+    return replace(_per_work(*items), unit=unit)
 
 
 def _per_work(a: Sample, b: Sample) -> Test:
     work = work_between(a.shapes, b.shapes)
     if work is None:
         return _compare(a, b)
-    same = Sample(b.walls / work.factor, b.others / work.factor)
-    return replace(_compare(a, same), work=work)
+    return replace(_compare(a, b.of_factor(work.factor)), work=work, means=(a.mean, b.mean))
 
 
 def _compare(a: Sample, b: Sample) -> Test:
     if not (a.steps and b.steps):
-        return Test(math.nan, math.nan, -math.inf, math.inf, math.nan, LEAST_STEPS)
-    return _by_ranks(a, b) if min(a.steps, b.steps) > 1 else _of_single(a, b)
+        test = Test(math.nan, math.nan, -math.inf, math.inf, math.nan, LEAST_STEPS)
+    else:
+        test = _by_ranks(a, b) if min(a.steps, b.steps) > 1 else _of_single(a, b)
+    return replace(test, counts=(a.steps, b.steps), means=(a.mean, b.mean))
 
 
 def _by_ranks(a: Sample, b: Sample) -> Test:
@@ -147,12 +199,14 @@ def _by_ranks(a: Sample, b: Sample) -> Test:
     ratios = np.sort((few[1][None, :] / few[0][:, None]).ravel()) - 1
     share = float(np.median(ratios))
     u = float((ratios < 0).mean() + (ratios == 0).mean() / 2) * n * m
-    widened = math.sqrt((dependence(a.walls) * m + dependence(b.walls) * n) / (n + m))
-    rank = critical_rank(n, m)
+    widened = math.sqrt((dependence(a.usual) * m + dependence(b.usual) * n) / (n + m))
+    p, rank, apart = _p(u, n, m, widened), critical_rank(n, m), False
     if rank:
         rank = max(1, math.floor(n * m / 2 - widened * (n * m / 2 - rank)))
-    elif _apart(a.walls, b.walls) or _alike(a.walls, b.walls):
-        rank = 1
+    else:
+        p = min(p, _chance_with_cold(a, b))
+        apart = p > LEVEL and _apart(a.walls, b.walls)
+        rank = int(p <= LEVEL or apart or _alike(a.walls, b.walls))
     at = round((rank - 0.5) / (n * m) * len(ratios) - 0.5)
     low, high = (float(ratios[at]), float(ratios[-1 - at])) if rank else (-math.inf, math.inf)
     delta = b.mean - a.mean
@@ -160,7 +214,22 @@ def _by_ranks(a: Sample, b: Sample) -> Test:
         # Ranks do not see that a few steps became much longer; the mean does.
         low, high = min(low, delta / max(a.mean, 1.0)), max(high, delta / max(a.mean, 1.0))
     half = (high - low) / 2 if rank else float(ratios[-1] - ratios[0]) / 2
-    return Test(delta, share, low, high, _p(u, n, m, widened), _needed(share, half, n, m))
+    return Test(delta, share, low, high, p, _needed(share, half, n, m), apart=apart)
+
+
+def _chance_with_cold(a: Sample, b: Sample) -> float:
+    """The probability, one-sided, that so many steps of one distribution, and so many cold ones of another, are
+    separate as these are; 1 where they are not. Cold steps are compared with cold ones alone.
+    """
+    chance, sides = 1.0, set[bool]()
+    for one, other in ((a.walls, b.walls), (a.cold, b.cold)):
+        if len(one) and len(other):
+            longer = bool(other.min() > one.max())
+            if not longer and other.max() >= one.min():
+                return 1.0
+            sides.add(longer)
+            chance /= math.comb(len(one) + len(other), len(one))
+    return chance if len(sides) == 1 else 1.0
 
 
 def _spaced(ordered: Floats) -> Floats:
@@ -186,13 +255,13 @@ def _alike(a: Floats, b: Floats) -> bool:
 
 def critical_rank(n: int, m: int) -> int:
     """The rank among n·m ordered ratios, from 1, at which the interval begins, and as far from their
-    end ends; 0 where so few steps allow none: the largest k with 2 P(U < k) ≤ ``LEVEL``.
+    end ends; 0 where so few steps allow none: the largest k with P(U < k) ≤ ``LEVEL``.
     """
     if n * m <= MOST_EXACT:
-        return int(np.searchsorted(2 * u_distribution(n, m), LEVEL, side="right"))
+        return int(np.searchsorted(u_distribution(n, m), LEVEL, side="right"))
     deviation = math.sqrt(n * m * (n + m + 1) / 12)
     rank = math.floor(n * m / 2 - _NORMAL * deviation + 0.5)
-    return max(rank, int(2 / math.comb(n + m, n) <= LEVEL))
+    return max(rank, int(1 / math.comb(n + m, n) <= LEVEL))
 
 
 @lru_cache(maxsize=64)
@@ -215,15 +284,15 @@ def u_distribution(n: int, m: int) -> Floats:
 
 
 def _p(u: float, n: int, m: int, widened: float) -> float:
-    """Two-sided p of U, whose deviation is ``widened`` by what neighbouring steps have in common."""
+    """One-sided p of U, whose deviation is ``widened`` by what neighbouring steps have in common."""
     below = min(u, n * m - u)
     if below == 0:
-        return 2 / math.comb(n + m, n)
+        return 1 / math.comb(n + m, n)
     below = n * m / 2 - (n * m / 2 - below) / widened
     if n * m <= MOST_EXACT:
-        return min(1.0, 2 * float(u_distribution(n, m)[math.ceil(below)]))
+        return float(u_distribution(n, m)[math.ceil(below)])
     deviation = math.sqrt(n * m * (n + m + 1) / 12)
-    return min(1.0, math.erfc((n * m / 2 - below - 0.5) / deviation / math.sqrt(2)))
+    return math.erfc((n * m / 2 - below - 0.5) / deviation / math.sqrt(2)) / 2
 
 
 def _of_single(a: Sample, b: Sample) -> Test:
@@ -237,9 +306,11 @@ def _of_single(a: Sample, b: Sample) -> Test:
         return Test(delta, delta / step, -math.inf, math.inf, math.nan, LEAST_STEPS)
     (va, na), (vb, nb) = spreads
     p, freedom = welch(np.array([delta]), (np.array([va]), na), (np.array([vb]), nb))
-    half = quantile(LEVEL, float(freedom[0])) * math.sqrt(va + vb) if va + vb else 0.0
+    half = quantile(2 * LEVEL, float(freedom[0])) * math.sqrt(va + vb) if va + vb else 0.0
     ends = (delta - half) / step, (delta + half) / step
-    return Test(delta, delta / step, *ends, float(p[0]), _needed(delta / step, half / step, 1, 1))
+    return Test(
+        delta, delta / step, *ends, float(p[0]) / 2, _needed(delta / step, half / step, 1, 1)
+    )
 
 
 def _variance(side: Sample) -> tuple[float, int]:

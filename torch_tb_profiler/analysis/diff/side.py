@@ -6,19 +6,21 @@ from functools import cached_property
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.nesting import depths, subtree_totals
 from torch_tb_profiler.analysis.diff.rank_test import Sample
+from torch_tb_profiler.analysis.diff.repeats import Repeats, repeats_of
 from torch_tb_profiler.analysis.diff.significance import Floats, Moments, moments
 from torch_tb_profiler.analysis.diff.work_size import shapes_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
-from torch_tb_profiler.analysis.figures.selection import Selection, complete, sums_in
+from torch_tb_profiler.analysis.figures.selection import Selection, complete, has_steps, sums_in
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.model import Facts, Trace
 
 MOST_ODD = 1 / 3
 """Odd steps are left out unless more than this share of a kind is odd: then they belong to the program."""
@@ -47,33 +49,49 @@ class Cells(msgspec.Struct, frozen=True):
 
 
 class Side(msgspec.Struct, frozen=True, dict=True):
-    """One recording. ``steps``: rows of the compared steps, int64, ascending; ``cold``, ``cut``,
-    ``odd``, ``other`` (of other kinds): steps left out.
+    """One recording. ``steps``: rows of the compared steps, int64, ascending; ``odd``: rows that are tested beside
+    them, and left out of every mean; ``cold``: rows left out; ``cut``, ``other`` (of other kinds): how many more are.
+    Of a recording without steps: ``repeats``, what it repeats, and ``unit``, the times of the units, ns, and the number of
+    them that every mean is of; None where it is compared as a whole.
     """
 
     facts: Facts
     insight: Insight
     steps: Ints
-    cold: int
+    cold: Ints
     cut: int
-    odd: int
+    odd: Ints
     other: int = 0
+    repeats: Repeats | None = None
+    unit: tuple[Floats, int] | None = None
+
+    @property
+    def count(self) -> int:
+        """Compared steps, or units."""
+        return len(self.steps) if self.unit is None else self.unit[1]
 
     @property
     def walls(self) -> Floats:
-        """Durations of the compared steps, ns."""
-        table = self.facts["steps"]
-        return np.asarray(step_lengths(table)[self.steps].astype(np.float64))
+        """Durations of the compared steps, or units, ns."""
+        if self.unit is not None:
+            return self.unit[0]
+        return lengths_of(self.facts, self.steps)
 
     @cached_property
     def sample(self) -> Sample:
         """The step times as the test takes them."""
-        shapes = shapes_of(self.facts, self.steps)
-        if len(self.steps) != 1:
-            return Sample(self.walls, shapes=shapes)
-        every = Selection(np.arange(self.facts["steps"].n), True)
-        usual = compared_side(self.facts, self.insight, every)
-        return Sample(self.walls, usual.walls[usual.steps != self.steps[0]], shapes)
+        facts, tested = self.facts, np.union1d(self.steps, self.odd)
+        sample = Sample(
+            lengths_of(facts, tested),
+            shapes=shapes_of(facts, self.steps),
+            odd=np.isin(tested, self.odd),
+            cold=lengths_of(facts, self.cold),
+            repeats=self.repeats,
+        )
+        if len(tested) != 1:
+            return sample
+        usual = compared_side(facts, self.insight, Selection(np.arange(facts["steps"].n), True))
+        return replace(sample, others=usual.walls[usual.steps != tested[0]])
 
     @property
     def mean(self) -> float:
@@ -123,11 +141,12 @@ class Side(msgspec.Struct, frozen=True, dict=True):
 
     def moments(self, row: Array, place: Array, value: Array, rows: int) -> Moments:
         """``significance.moments`` over the compared steps."""
-        return moments(row, place, value, rows, len(self.steps))
+        found = moments(row, place, value, rows, len(self.steps))
+        return found if self.unit is None else replace(found, mean=found.mean / self.count)
 
     def mean_of(self, row: Array, value: Array, rows: int) -> Floats:
         """Means per compared step, float64 of shape (rows,)."""
-        return np.asarray(np.bincount(row, weights=value, minlength=rows) / max(len(self.steps), 1))
+        return np.asarray(np.bincount(row, weights=value, minlength=rows) / max(self.count, 1))
 
 
 def compared_side(facts: Facts, insight: Insight, selection: Selection) -> Side:
@@ -153,20 +172,23 @@ def side_of_kind(facts: Facts, insight: Insight, selection: Selection, own: Ints
     flags = facts["steps"]["flags"]
     whole = complete(facts, selection)
     own = own if len(own) else whole
-    usual = own[(flags[own] & StepFlag.ODD) == 0]
-    if len(usual) < (1 - MOST_ODD) * len(own):
-        usual = own
+    odd = own[(flags[own] & StepFlag.ODD) != 0]
+    if len(odd) > MOST_ODD * len(own):
+        odd = odd[:0]
     left = np.setdiff1d(whole, own)
-    cold = int(((flags[left] & StepFlag.COLD) != 0).sum())
-    return Side(
-        facts,
-        insight,
-        usual,
-        cold,
-        len(selection.steps) - len(whole),
-        len(own) - len(usual),
-        len(left) - cold,
-    )
+    cold = left[(flags[left] & StepFlag.COLD) != 0]
+    cut = len(selection.steps) - len(whole)
+    return Side(facts, insight, np.setdiff1d(own, odd), cold, cut, odd, len(left) - len(cold))
+
+
+def with_repeats(side: Side, trace: Trace) -> Side:
+    """A side that is compared by what it repeats, if its recording has no steps."""
+    return side if has_steps(side.facts) else replace(side, repeats=repeats_of(trace))
+
+
+def lengths_of(facts: Facts, steps: Ints) -> Floats:
+    """Durations of some steps, ns."""
+    return np.asarray(step_lengths(facts["steps"])[steps].astype(np.float64))
 
 
 class PathCosts(msgspec.Struct, frozen=True):
@@ -201,7 +223,7 @@ class PathCosts(msgspec.Struct, frozen=True):
 
 def path_costs(side: Side, device: bool, limit: int) -> PathCosts:
     """The paths of a side; beyond ``limit`` the cheapest are left out, with all beneath them."""
-    paths, steps = side.insight["paths"], max(len(side.steps), 1)
+    paths, steps = side.insight["paths"], max(side.count, 1)
     n = paths.n
     mean = {key: values / steps for key, values in side.of_paths.items()}
     size = (mean["calls"] > 0) | (mean["device_total"] > 0)

@@ -11,7 +11,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
-from torch_tb_profiler.analysis.diff.side import Side
+from torch_tb_profiler.analysis.diff.side import Side, lengths_of
 from torch_tb_profiler.analysis.facts.earlier_work import left_out, step_lengths
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.median_step import middle
@@ -146,7 +146,7 @@ def step_path(facts: Facts, insight: Insight, step: int, on_device: bool) -> Ste
 
 def median_step(side: Side) -> int:
     """The compared step of median length, of an even number the shorter of the two; −1 without one."""
-    place = middle(side.walls)
+    place = middle(lengths_of(side.facts, side.steps))
     return int(side.steps[place]) if place >= 0 else -1
 
 

@@ -44,6 +44,9 @@ def category_rows(side: Side) -> Rows:
     steps, n, count = side.facts["steps"], len(CATEGORIES), len(side.steps)
     value = np.concatenate([steps[key][side.steps] for key in CATEGORIES])
     time = side.moments(np.repeat(np.arange(n), count), np.tile(np.arange(count), n), value, n)
+    if side.unit is not None:
+        # The ends of a recording are not of a unit.
+        time.mean[-1] = max(side.mean - float(time.mean[:-1].sum()), 0.0)
     names = list(CATEGORIES)
     return Rows(names, names, (list(names),), time, None, np.full(n, np.nan), np.full(n, -1))
 

@@ -105,7 +105,7 @@ class _Launched:
         pairs = position[work["path"][rows]] * len(names) + name
         order = np.argsort(pairs)
         rows, pairs = rows[order], pairs[order]
-        calls, total = (sums[key][rows] / max(len(side.steps), 1) for key in ("calls", "total"))
+        calls, total = (sums[key][rows] / max(side.count, 1) for key in ("calls", "total"))
         cells = side.cells(side.insight["work_steps"])
         example = np.zeros(work.n, np.int64)
         example[cells["work"]] = cells["event"]

@@ -84,11 +84,13 @@ class CommonKinds(msgspec.Struct, frozen=True):
 
     names: what each common kind is called.
     what: ``StepKind`` of each, uint8 of shape (kinds,).
+    content: a number of each, the same for kinds that call the same operators and kernels; int64.
     a, b: the common kind of every step of A and B, −1 cut off; int64.
     """
 
     names: tuple[str, ...]
     what: Array
+    content: Ints
     a: Ints
     b: Ints
 
@@ -127,7 +129,7 @@ def common_kinds(a: Facts, b: Facts) -> CommonKinds:
             partner[usual[0][0]] = usual[1][0]
     cold = [np.flatnonzero(facts["step_kinds"]["what"] == StepKind.COLD) for facts in sides]
     partner[cold[0]] = cold[1][0] if len(cold[1]) else -1
-    return _joined(a, b, partner)
+    return _joined(a, b, partner, (content[0], content[1]))
 
 
 class _Size(msgspec.Struct, frozen=True):
@@ -192,8 +194,8 @@ def _calls_of_kinds(sides: Sequence[Facts]) -> list[Array]:
     return found
 
 
-def _joined(a: Facts, b: Facts, partner: Ints) -> CommonKinds:
-    names, what = list(kind_names(a)), a["step_kinds"]["what"].tolist()
+def _joined(a: Facts, b: Facts, partner: Ints, content: tuple[Ints, Ints]) -> CommonKinds:
+    names, what, does = list(kind_names(a)), a["step_kinds"]["what"].tolist(), content[0].tolist()
     of_b = np.full(b["step_kinds"].n + 1, -1, np.int64)
     paired = np.flatnonzero(partner >= 0)
     of_b[partner[paired]] = paired
@@ -206,9 +208,11 @@ def _joined(a: Facts, b: Facts, partner: Ints) -> CommonKinds:
             of_b[row] = len(names)
             names.append(name)
             what.append(int(value))
+            does.append(int(content[1][row]))
     return CommonKinds(
         tuple(names),
         np.array(what, np.uint8),
+        np.array(does, np.int64),
         a["steps"]["kind"].astype(np.int64),
         of_b[b["steps"]["kind"]],
     )

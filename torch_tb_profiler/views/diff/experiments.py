@@ -38,7 +38,7 @@ class Suggestion(Wire, frozen=True, kw_only=True):
 class ExperimentsPayload(Wire, frozen=True, kw_only=True):
     """Route ``/experiments``. ``base``: the row of the asked recording, which the others are compared with.
     ``total``: rows in all. ``progress`` below 1: ask again, recordings are still being read.
-    ``suggestion``: null while the base is read, and where no other recording is of the same program. ``rules``: how rows,
+    ``suggestion``: null while the base is read, and where no earlier recording is of the same work. ``rules``: how rows,
     differences and the suggestion are made.
     """
 
@@ -54,8 +54,10 @@ __all__ = ["Experiment", "ExperimentRow", "experiment", "experiments_payload", "
 _AGES = ((86_400, "day"), (3_600, "h"), (60, "min"), (1, "s"))
 RULES = (
     "Steps are the usual ones: without cold and odd ones and those that the recording cuts off. A change is tested as in Diff.",
-    "Suggested is a recording with at least {like} of the operator names in common; of those one with the same device first, then"
-    " the same worker, then one made before, then the nearest in time.",
+    "Recordings are of the same work if they have at least {like} of their operator names in common, spend at least as much of"
+    " their time in these, and call them on the same shapes or on such as grew by one factor; no others are compared.",
+    "Suggested is an earlier recording of the same work: one with the same device first, then of the same worker, then the last"
+    " one before.",
 )
 
 
@@ -98,16 +100,13 @@ def experiments_payload(
 def reason(own: ExperimentRow, other: ExperimentRow) -> str:
     """Why a row is suggested."""
     a, b = own.first, other.first
-    since = age(a, b)
-    which = "Another" if since is None or since < 0 else "Previous"
     parts = [f"{format_share(common_operators(a, b))} of the operators in common"]
     if a.device and a.device == b.device:
         parts.append(f"also on {a.device}")
     if own.worker == other.worker:
         parts.append("same worker")
-    if since is not None:
-        parts.append(f"{age_text(abs(since))} {'later' if since < 0 else 'earlier'}")
-    return f"{which} recording of the same program: {', '.join(parts)}."
+    parts.append(f"{age_text(age(a, b) or 0)} earlier")
+    return f"Previous recording of the same work: {', '.join(parts)}."
 
 
 def age_text(ns: int) -> str:

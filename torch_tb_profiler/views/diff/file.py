@@ -52,7 +52,8 @@ def diff_markdown(payload: DiffPayload, most: int = MOST_LINES) -> str:
     first = [f"**{markdown_text(answer)}**", ""]
     for sentence in filter(None, more):
         first += [markdown_text(sentence), ""]
-    lines = [*first, *_sides(payload.a, payload.b), *_test(verdict)]
+    noun = "items" if verdict.unit else "steps"
+    lines = [*first, *_sides(payload.a, payload.b, noun), *_test(verdict)]
     lines += [f"- {markdown_text(note)}" for note in payload.notes]
     lines += _causes(payload, most)
     for table in get_args(ChangeTable) if most else ():
@@ -60,8 +61,8 @@ def diff_markdown(payload: DiffPayload, most: int = MOST_LINES) -> str:
     return "\n".join([*lines, ""])
 
 
-def _sides(a: DiffSide, b: DiffSide) -> Iterator[str]:
-    yield "| | recording | device | steps | mean | deviation |"
+def _sides(a: DiffSide, b: DiffSide, noun: str) -> Iterator[str]:
+    yield f"| | recording | device | {noun} | mean | deviation |"
     yield "| --- | --- | --- | ---: | ---: | ---: |"
     for name, side in zip(NAMES, (a, b), strict=True):
         cells = (

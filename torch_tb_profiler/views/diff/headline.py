@@ -62,7 +62,7 @@ def headline(comparison: Comparison, judged: Verdict, workers: tuple[str, str]) 
         workers: of both sides where they were recorded together, else empty.
     """
     paths = median_paths(comparison)
-    if paths is None:
+    if paths is None or judged.unit:
         return [judged.sentence]
     first = _answer(comparison, paths, workers)
     more = [_changed_most(comparison, group_changes(*paths), judged), _noise(comparison, judged)]

@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.diff.work_size import LIKE_SHAPES, like_shapes
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_count, format_ns, format_share
+from torch_tb_profiler.untrusted import printable
 from torch_tb_profiler.views.diff.verdict import verdict
 
 _OPTIONS = {
@@ -32,7 +33,7 @@ def notes(comparison: Comparison, header_a: dict[str, Any], header_b: dict[str, 
     return [
         *_shapes(comparison),
         *_devices(a.facts, b.facts),
-        *_sources(a.facts, b.facts),
+        *_sources(comparison),
         *_kinds(comparison),
         *_left_out("before", a),
         *_left_out("after", b),
@@ -59,12 +60,18 @@ def _devices(a: Facts, b: Facts) -> Iterator[str]:
         )
 
 
-def _sources(a: Facts, b: Facts) -> Iterator[str]:
+def _sources(comparison: Comparison) -> Iterator[str]:
+    a, b, unit = comparison.a.facts, comparison.b.facts, comparison.test.unit
     sources = a.summary.step_source, b.summary.step_source
     if sources[0] != sources[1]:
         yield (
             f"Steps are made from {sources[0]} before and from {sources[1]} after: they may not be the"
             " same stretch of work."
+        )
+    elif unit:
+        yield (
+            f"Neither recording has steps: an item lasts from one begin of {printable(unit.name)} to the next. Tables are per"
+            " item."
         )
     elif sources[0] == WHOLE_SPAN and a["steps"].n and b["steps"].n:
         yield "Neither recording has steps: they are compared as a whole, whatever they hold."
@@ -76,10 +83,10 @@ def _kinds(comparison: Comparison) -> Iterator[str]:
         yield f'Steps "{kind.name}", compared for themselves: {kind.sentence}'
     for one in comparison.kinds:
         if one.test is None:
-            at = 0 if one.counts[0] else 1
+            at = 0 if one.samples[0].steps else 1
             yield (
-                f'Steps "{one.name}" are only {_side(not at)}: {format_count(one.counts[at])}, mean'
-                f" {format_ns(one.means[at])}; they are not compared."
+                f'Steps "{one.name}" are only {_side(not at)}: {format_count(one.samples[at].steps)}, mean'
+                f" {format_ns(one.samples[at].mean)}; they are not compared."
             )
 
 
@@ -87,15 +94,15 @@ def _left_out(name: str, side: Side) -> Iterator[str]:
     parts = [
         f"{n} {word}"
         for n, word in (
-            (side.cold, "cold"),
-            (side.odd, "odd"),
+            (len(side.cold), "cold"),
+            (len(side.odd), "odd, which the test takes all the same"),
             (side.other, "of other kinds"),
             (side.cut, "cut off by the end of the recording"),
         )
         if n
     ]
     if parts:
-        total = side.cold + side.odd + side.other + side.cut
+        total = len(side.cold) + len(side.odd) + side.other + side.cut
         yield (
             f"{total} step{'s' if total > 1 else ''} {name} left out ({', '.join(parts)}),"
             f" {len(side.steps)} compared."

@@ -9,12 +9,12 @@ import msgspec
 from torch_tb_profiler.analysis.diff.compare import ChangeTable, compare
 from torch_tb_profiler.analysis.diff.compare import Comparison as Comparison
 from torch_tb_profiler.analysis.diff.kinds import compared_sides
-from torch_tb_profiler.analysis.diff.side import Side
+from torch_tb_profiler.analysis.diff.side import Side, with_repeats
 from torch_tb_profiler.analysis.diff.table import DIFF_TREE, change_table, tree_table
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.views.diff import wire
 from torch_tb_profiler.views.diff.causes import because, causes_of
@@ -43,10 +43,15 @@ class Recording(msgspec.Struct, frozen=True):
 
 
 def compared(
-    a: tuple[Facts, Insight, Selection], b: tuple[Facts, Insight, Selection]
+    a: tuple[Facts, Insight, Selection],
+    b: tuple[Facts, Insight, Selection],
+    traces: tuple[Trace, Trace] | None = None,
 ) -> Comparison:
-    """B compared with A, each with its chosen steps."""
-    return compare(*compared_sides(a, b))
+    """B compared with A, each with its chosen steps; without steps per unit of work, if ``traces`` show one."""
+    *sides, kinds = compared_sides(a, b)
+    if traces is not None:
+        sides = [with_repeats(side, trace) for side, trace in zip(sides, traces, strict=True)]
+    return compare(*sides, kinds)
 
 
 def diff_payload(
@@ -91,7 +96,7 @@ def _side(side: Side, recording: Recording) -> wire.DiffSide:
         or (vocabulary(side.facts).device if side.facts.summary.has_device else None),
         step_source=side.facts.summary.step_source,
         steps=step_columns(side.facts, Selection(side.steps, False)),
-        selected=len(walls),
+        selected=side.count,
         mean_ns=round(float(walls.mean())) if len(walls) else None,
         spread_ns=round(float(walls.std(ddof=1))) if len(walls) > 1 else None,
     )

@@ -103,14 +103,7 @@ def run_payload(
     )
     mean = sides[0].mean_ns or 0
     whole = all(is_whole(one.facts) for pair in pairs for one in (pair.found.a, pair.found.b))
-    means = float(mean), float(sides[1].mean_ns or 0)
-    said = judged(
-        test,
-        means,
-        (sides[0].selected, sides[1].selected),
-        whole,
-        f" over {len(pairs)} workers" if len(pairs) > 1 else "",
-    )
+    said = judged(test, whole, f" over {len(pairs)} workers" if len(pairs) > 1 else "")
     columns = _columns([p.changes for p in payloads], names, mean)
     tables = [
         table

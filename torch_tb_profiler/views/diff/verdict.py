@@ -21,8 +21,10 @@ from torch_tb_profiler.units import (
     format_number,
     format_share,
 )
-from torch_tb_profiler.views.diff.wire import KindVerdict, Verdict, Work
+from torch_tb_profiler.untrusted import printable
+from torch_tb_profiler.views.diff.wire import KindVerdict, Unit, Verdict, Work
 
+_NO_UNIT = "neither recording has steps, and nothing that fills half of both repeats in the same proportions."
 _MOST_NEEDED = 10_000
 """Steps that anybody would record."""
 
@@ -30,16 +32,9 @@ _MOST_NEEDED = 10_000
 def verdict(comparison: Comparison) -> Verdict:
     """The verdict on a comparison."""
     whole = all(is_whole(side.facts) for side in (comparison.a, comparison.b))
-    said = judged(
-        comparison.test,
-        (comparison.a.mean, comparison.b.mean),
-        (len(comparison.a.steps), len(comparison.b.steps)),
-        whole,
-    )
+    said = judged(comparison.test, whole)
     both = [(kind, kind.test) for kind in comparison.kinds if kind.test is not None]
-    kinds = [
-        _of_kind(kind, judged(test, kind.means, kind.counts), len(both)) for kind, test in both
-    ]
+    kinds = [_of_kind(kind, judged(test), len(both)) for kind, test in both]
     return msgspec.structs.replace(said, kinds=kinds)
 
 
@@ -50,19 +45,15 @@ def _of_kind(kind: OtherKind, said: Verdict, kinds: int) -> KindVerdict:
         sentence=said.sentence,
         share=said.share,
         changed=None if unsure else said.changed,
+        apart=said.apart,
     )
 
 
-def judged(
-    test: Test,
-    means: tuple[float, float],
-    counts: tuple[int, int],
-    whole: bool = False,
-    among: str = "",
-) -> Verdict:
-    """The verdict on figures: mean steps in ns and their numbers. ``whole``: recordings without steps;
-    ``among``: behind the sentence, of what it is the mean.
+def judged(test: Test, whole: bool = False, among: str = "") -> Verdict:
+    """The verdict on a test. ``whole``: of recordings without steps; ``among``: behind the sentence, of what it is
+    the mean.
     """
+    counts, means = test.counts, test.means
     if not all(counts):
         side = "after" if counts[0] else "before"
         return Verdict(sentence=f"The recording {side} has no step: nothing can be compared.")
@@ -70,17 +61,25 @@ def judged(
     known = math.isfinite(test.low)
     tested = not math.isnan(test.p)
     return Verdict(
-        sentence=_size(_sentence(test, _per_work(work, means), counts, whole, among), work, means),
+        sentence=_size(_sentence(test, _per_work(work, means), whole, among), work, means),
         delta_ns=round(test.delta),
         share=test.share,
         changed=test.changed,
         low=test.low if known else None,
         high=test.high if known else None,
         needed=test.needed if test.changed is None else None,
-        test=_test(counts) if known or tested else "",
+        test=_test(test) if known or tested else "",
         # Further digits depend on the processor.
         p=float(f"{test.p:.6g}") if tested else None,
         work=work,
+        apart=test.apart,
+        unit=_unit(test),
+    )
+
+
+def _unit(test: Test) -> Unit | None:
+    return test.unit and Unit(
+        name=test.unit.name, count_a=test.unit.counts[0], count_b=test.unit.counts[1]
     )
 
 
@@ -105,24 +104,39 @@ def _per_work(work: Work | None, means: tuple[float, float]) -> tuple[float, flo
     return means[0], means[1] / work.factor
 
 
-def _sentence(
-    test: Test, means: tuple[float, float], counts: tuple[int, int], whole: bool, among: str
-) -> str:
-    mean = f"{'time' if whole else 'mean'} {from_to(*means)}{among}."
+def _sentence(test: Test, means: tuple[float, float], whole: bool, among: str) -> str:
+    mean = f"{'time' if whole and not test.unit else 'mean'} {from_to(*means)}{among}."
+    if test.unit:
+        a, b = (format_count(count) for count in test.unit.counts)
+        how = f"Compared per item: {a} and {b} of {printable(test.unit.name)}. "
+    else:
+        how = ""
     if test.changed is None:
         change = f" ({signed_share(test.delta / means[0])})" if means[0] > 0 else ""
-        return f"Cannot tell: {_too_few(test, counts)} {mean[0].upper()}{mean[1:-1]}{change}."
+        why = _NO_UNIT if whole and not test.unit else _too_few(test)
+        return f"{how}Cannot tell: {why} {mean[0].upper()}{mean[1:-1]}{change}."
     if test.changed is False:
-        return f"No change beyond ±{format_share(max(-test.low, test.high))}; {mean}"
-    subject = "The recording is" if whole else "Steps are"
-    return f"{subject} {_longer(test.share, test.low, test.high)}; {mean}"
+        return f"{how}No change beyond ±{format_share(max(-test.low, test.high))}; {mean}"
+    subject = "Items are" if test.unit else "The recording is" if whole else "Steps are"
+    return f"{how}{subject} {_longer(test.share, test.low, test.high)}; {mean}{_ground(test)}"
+
+
+def _ground(test: Test) -> str:
+    """On what few steps are called changed, where their order alone does not tell."""
+    if not test.apart:
+        return ""
+    word, (n, m) = "longer" if test.share > 0 else "shorter", test.counts
+    return (
+        f" No order of {n} and {m} {_noun(test)}s is rare enough for {format_limit(LEVEL)}; that all of them are {word} than"
+        " each before, by more than either side varies, tells it."
+    )
 
 
 def _longer(share: float, low: float, high: float) -> str:
     """``3.2 % longer (2.1 to 4.4 %)``; ``291 times as long (240 to 330)`` of what nobody reads as per
     cents.
     """
-    if 1 + share >= 10:
+    if 1 + max(share, high) >= 10:
         middle, *ends = (format_number(round(1 + value, 1)) for value in (share, low, high))
         return f"{middle} times as long ({ends[0]} to {ends[1]})"
     word, near, far = ("longer", low, high) if share > 0 else ("shorter", -high, -low)
@@ -133,26 +147,33 @@ def _longer(share: float, low: float, high: float) -> str:
     return f"{size} ({ends[0].removesuffix(' %')} to {ends[1]})"
 
 
-def _too_few(test: Test, counts: tuple[int, int]) -> str:
+def _too_few(test: Test) -> str:
+    counts = test.counts
     if counts == (1, 1):
         given = "one step each does not suffice"
     elif counts[0] == counts[1]:
-        given = f"{format_count(counts[0])} steps each do not suffice"
+        given = f"{format_count(counts[0])} {_noun(test)}s each do not suffice"
     else:
-        given = f"{format_count(counts[0])} and {format_count(counts[1])} steps do not suffice"
+        both = f"{format_count(counts[0])} and {format_count(counts[1])}"
+        given = f"{both} {_noun(test)}s do not suffice"
     if test.needed > _MOST_NEEDED:
         return f"{given}, nor would {format_count(_MOST_NEEDED)}: they vary too much."
     return f"{given}; {format_count(test.needed)}{' each' * (counts[0] != counts[1])} would."
 
 
-def _test(counts: tuple[int, int]) -> str:
+def _noun(test: Test) -> str:
+    return "item" if test.unit else "step"
+
+
+def _test(test: Test) -> str:
+    counts = test.counts
     name = (
         "Mann and Whitney's exact test"
         if min(counts) > 1
         else "Welch's t test, a single step varying as the other steps of its recording do,"
     )
     return (
-        f"{name} of {counts[0]} and {counts[1]} steps, two-sided at {format_limit(LEVEL)}, widened"
+        f"{name} of {counts[0]} and {counts[1]} {_noun(test)}s, one-sided at {format_limit(LEVEL)}, widened"
         f" where neighbouring steps depend; unchanged: the whole interval within ±{format_limit(MARGIN)}"
     )
 

@@ -52,6 +52,16 @@ class Work(Wire, frozen=True, kw_only=True):
     count_b: int
 
 
+class Unit(Wire, frozen=True, kw_only=True):
+    """What recordings without steps are compared by, and how many of them each holds: an item lasts from one begin
+    of ``name`` to the next.
+    """
+
+    name: str
+    count_a: int
+    count_b: int
+
+
 class Cause(Wire, frozen=True, kw_only=True):
     """A part of the change of the step; the ``delta_ns`` of all add up to that of the verdict, and none
     is larger. ``what``: rows of a table, or a category where it is all of it or what rows leave;
@@ -73,6 +83,7 @@ class KindVerdict(Wire, frozen=True, kw_only=True):
     sentence: str
     share: float | None
     changed: bool | None
+    apart: bool
 
 
 class Verdict(Wire, frozen=True, kw_only=True):
@@ -80,12 +91,14 @@ class Verdict(Wire, frozen=True, kw_only=True):
     margin that ``test`` names; null: neither can be told, and ``needed`` steps of each side would tell.
 
     ``share``: the change as a share of A's step, the median over all pairs of a step of B and one of A;
-    ``low`` to ``high``: its interval at 99 % (null: too few steps for one). ``delta_ns``: of the mean
-    steps, which the tables add up to. ``test`` says how it was tested, ``p`` its p-value (null: of
-    several workers). ``work``: where B does more or less work in a step; then all of these are of as
-    much of B as a step of A does (null: the same work, or unknown). ``kinds``: steps of other kinds, each
-    compared for itself. ``sentence``: the first line of the page. ``because``: what made most of the
-    change; may be empty.
+    ``low`` to ``high``: its interval, 1 % beyond either end (null: too few steps for one). ``delta_ns``: of the mean
+    steps, which the tables add up to. ``test`` says how it was tested, ``p`` its p-value, one-sided (null: of
+    several workers). ``apart``: too few steps for that; all after are longer, or all are shorter, than each before by
+    more than either side varies, for which ``--fail-on`` asks twice its limit. ``work``: where B does more or less
+    work in a step; then all of these are of as much of B as a step of A does (null: the same work, or unknown).
+    ``unit``: of recordings without steps, what stands for a step in all of these (null: steps, or the whole).
+    ``kinds``: steps of other kinds, each compared for itself. ``sentence``: the first line of the page. ``because``:
+    what made most of the change; may be empty.
     """
 
     sentence: str
@@ -99,6 +112,8 @@ class Verdict(Wire, frozen=True, kw_only=True):
     test: str = ""
     p: float | None = None
     work: Work | None = None
+    apart: bool = False
+    unit: Unit | None = None
     kinds: list[KindVerdict] = msgspec.field(default_factory=list)
 
 

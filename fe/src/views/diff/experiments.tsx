@@ -63,8 +63,8 @@ function Sides(props: PartProps) {
         ) : (
           <span class="muted">
             {progress < 1
-              ? "Looking for another recording of this program …"
-              : "No other recording of this program is here."}
+              ? "Looking for an earlier recording of this work …"
+              : "No earlier recording of this work is here."}
           </span>
         )}
       </div>

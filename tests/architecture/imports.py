@@ -33,7 +33,7 @@ ALLOWED: dict[str, Set[str]] = {
     "views.findings": {*_EVERY_VIEW, "views.timeline", "views.memory", "views.work"},
     "views.critical_path": {*_EVERY_VIEW, "views.timeline", "views.distributed"},
     "views.overview": {*_EVERY_VIEW, "views.distributed", "views.work"},
-    "views.diff": {*_EVERY_VIEW, "views.findings", "views.work"},
+    "views.diff": {*_EVERY_VIEW, "views.findings", "views.memory", "views.work"},
     "runs": {"analysis", "hardware", "sources", "importers", "store"},
     "tables": {"analysis", "hardware", "runs", "store", "views"},
     "sql": {"analysis", "hardware", "runs", "store", "tables"},

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 HELP = "compare a trace or a run with a baseline"
 SLOWER = 1
+PEAK = "peak of memory"
 
 Form = Literal["markdown", "csv", "json"]
 
@@ -103,14 +104,16 @@ def run(options: argparse.Namespace) -> int:
             )
             for kind in payload.verdict.kinds
         ]
-        return _told(options, _whole("step time", payload.verdict, options), kinds)
+        name = PEAK if payload.memory else "step time"
+        return _told(options, _whole(name, payload.verdict, options), kinds)
     together = run_payload(pairs, (options.a, options.b), (only[0], only[1]))
     write(_text(together, options, lambda most: run_markdown(together, most)), json=as_json)
     workers = [
         check_of("", w.name, msgspec.structs.replace(w.verdict, changed=w.sure), options.fail_on)
         for w in together.workers
     ]
-    return _told(options, _whole("run", together.verdict, options), workers)
+    name = PEAK if together.memory else "run"
+    return _told(options, _whole(name, together.verdict, options), workers)
 
 
 def _whole(name: str, verdict: Verdict, options: argparse.Namespace) -> Check:
@@ -171,7 +174,9 @@ def _told(options: argparse.Namespace, whole: Check, workers: Sequence[Check] = 
         from torch_tb_profiler.cli.checks import write_junit
 
         write_junit(options.junit, "torch-tb-profiler diff", [whole, *workers])
-    if whole.ok is None and options.fail_on is not None:
+    if options.fail_on is not None and whole.name == PEAK:
+        say(f"--fail-on and --strict apply to the {PEAK}.")
+    elif whole.ok is None and options.fail_on is not None:
         say(
             "it cannot be told whether the step became longer; record more steps. With --strict this"
             " fails."

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -27,6 +26,8 @@ from torch_tb_profiler.store.strings import NO_STRINGS
 MemoryBy = Literal["operator", "parent", "module", "line", "stack", "category"]
 MOST_STACK = 2000
 """Characters of a stack that names a row."""
+BETWEEN = " ← "
+"""Between its frames."""
 _C = DisplayColumn
 MEMORY_CHANGES = DisplaySpec(
     "memory_changes",
@@ -188,5 +189,4 @@ def _texts(insight: Insight, keys: Ints, by: MemoryBy) -> list[str | None]:
 
 
 def _short(text: str) -> str:
-    frames: Sequence[str] = text.split("\n")
-    return " ← ".join(frames)[:MOST_STACK]
+    return text.replace("\n", BETWEEN)[:MOST_STACK]

@@ -40,6 +40,7 @@ ALLOWED: dict[str, Set[str]] = {
     "web": {"live", "runs", "sql", "tables", "views"},
     "api": {"analysis", "hardware", "runs", "sql", "store", "tables", "views", "web"},
     "cli": {"analysis", "sources", "runs", "sql", "store", "tables", "views", "web", "api", "live"},
+    "compat": {"api", "cli"},
     "plugin": {"web", "runs"},
     "plugin_loader": {"web", "runs", "plugin"},
     "recording": set(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -20,6 +20,7 @@ from torch_tb_profiler.views.memory.devices import device_names
 from torch_tb_profiler.views.words.escapes import csv_field, markdown_name, markdown_text
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
+Payload = TypeVar("Payload", bound=DiffPayload)
 _TITLES = {"line": "Alive at the peak, by line", "operator": "Alive at the peak, by operator"}
 _REFUSED = (
     "One recording holds allocations alone and the other none: nothing can be compared. Record the trace with"
@@ -62,7 +63,7 @@ def memory_diff(both: Comparison, most: int) -> MemoryDiff | None:
     )
 
 
-def with_memory(payload: DiffPayload, memory: MemoryDiff | None) -> DiffPayload:
+def with_memory(payload: Payload, memory: MemoryDiff | None) -> Payload:
     """The payload with what the peaks say in place of what steps would."""
     if memory is None:
         return payload
@@ -77,9 +78,10 @@ def with_memory(payload: DiffPayload, memory: MemoryDiff | None) -> DiffPayload:
     )
 
 
-def joined_memory(parts: Sequence[tuple[str, MemoryDiff]]) -> MemoryDiff | None:
-    """Of several workers, whose names stand before their devices; None without any."""
-    if not parts:
+def joined_memory(workers: Sequence[tuple[str, MemoryDiff | None]]) -> MemoryDiff | None:
+    """Of several workers, whose names stand before their devices; None if one has steps."""
+    parts = [(name, memory) for name, memory in workers if memory]
+    if not parts or len(parts) < len(workers):
         return None
     devices = [
         msgspec.structs.replace(one, device=f"{name} · {one.device}")

@@ -19,7 +19,7 @@ from torch_tb_profiler.units import and_more, format_count, format_delta, format
 from torch_tb_profiler.views.diff import wire
 from torch_tb_profiler.views.diff.causes import because, causes_of, shown_by
 from torch_tb_profiler.views.diff.file import MOST_LINES, NAMES, diff_markdown, event_names
-from torch_tb_profiler.views.diff.memory import joined_memory
+from torch_tb_profiler.views.diff.memory import joined_memory, with_memory
 from torch_tb_profiler.views.diff.payload import NO_TREE, Recording, diff_payload
 from torch_tb_profiler.views.diff.verdict import is_whole, judged, signed_share
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
@@ -122,15 +122,12 @@ def run_payload(
         (_worker(*one, len(pairs)) for one in zip(pairs, payloads, names, strict=True)),
         key=lambda w: -abs(w.verdict.share or 0.0),
     )
-    of_memory = [(one.name, p.memory) for one, p in zip(pairs, payloads, strict=True) if p.memory]
-    memory = joined_memory(of_memory) if len(of_memory) == len(pairs) else None
-    return RunDiffPayload(
+    memory = joined_memory([(one.name, p.memory) for one, p in zip(pairs, payloads, strict=True)])
+    together = RunDiffPayload(
         a=sides[0],
         b=sides[1],
         headline=payloads[0].headline if len(payloads) == 1 else [],
-        verdict=memory.verdict
-        if memory
-        else msgspec.structs.replace(said, because=because(said, columns)),
+        verdict=msgspec.structs.replace(said, because=because(said, columns)),
         causes=causes_of(said, columns),
         device_time=all(p.device_time for p in payloads),
         changes=columns,
@@ -142,8 +139,8 @@ def run_payload(
         workers=workers,
         only_a=only[0],
         only_b=only[1],
-        memory=memory,
     )
+    return with_memory(together, memory)
 
 
 def run_markdown(payload: RunDiffPayload, most: int = MOST_LINES) -> str:

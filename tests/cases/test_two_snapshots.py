@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import torch_tb_profiler
 from tests.builders.snapshots import Allocator, pickled, snapshot, stack
 from tests.examples import examples
+from torch_tb_profiler.api.frames import TraceFrames
+from torch_tb_profiler.api.opening import open_all
 from torch_tb_profiler.cli.main import main
 
 MIB = 1 << 20
@@ -79,7 +80,7 @@ def test_the_other_forms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     head, first, *_ = capsys.readouterr().out.split("\r\n")
     assert head == "table,device,name,delta_bytes,before_bytes,after_bytes,delta_blocks"
     assert first == f"line,GPU 0,/srv/model.py(31): attention,{48 * MIB},{16 * MIB},{64 * MIB},0"
-    a, b = (torch_tb_profiler.open(side) for side in sides)
+    a, b = (open_all(side)[0] for side in sides)
     frame = a.diff(b)
     assert frame.attrs["because"].startswith("All of it is held by attention at model.py:31")
     assert frame.groupby("table")["delta_bytes"].sum().to_dict() == {
@@ -101,7 +102,10 @@ def test_snapshots_of_several_ranks(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "| rank0 · GPU 0 | 10.0 MiB | 10.0 MiB | 0 B |" in said
 
 
-def test_a_snapshot_beside_a_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("device", [(1, 0), (12, 0), (20, 3)], ids=["cuda", "xpu", "npu"])
+def test_a_snapshot_beside_a_trace(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], device: tuple[int, int]
+) -> None:
     snapshot_ = written(tmp_path / "snapshot", (40, "forward", 3))
     (tmp_path / "trace").mkdir()
     file = tmp_path / "trace" / "rank0.pt.trace.json"
@@ -109,9 +113,13 @@ def test_a_snapshot_beside_a_trace(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(["diff", str(snapshot_), str(tmp_path / "trace")]) == 0
     said = capsys.readouterr().out
     assert "holds allocations alone and the other none: nothing can be compared" in said
-    record = {"Total Allocated": 70 * MIB, "Bytes": 70 * MIB, "Device Type": 1, "Device Id": 0}
+    kind, number = device
+    record = {"Total Allocated": 70 * MIB, "Bytes": 70 * MIB, "Device Type": kind}
     point = {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": 5}
-    more = {"args": {**record, "Addr": 7, "Total Reserved": 80 * MIB}, "s": "t"}
+    more = {
+        "args": {**record, "Device Id": number, "Addr": 7, "Total Reserved": 80 * MIB},
+        "s": "t",
+    }
     events = [*TRACE["traceEvents"], {**point, **more}]
     file.write_text(json.dumps({"traceEvents": events}))
     assert main(["diff", str(snapshot_), str(tmp_path / "trace"), "--fail-on", "50%"]) == 1
@@ -132,7 +140,8 @@ def test_a_snapshot_beside_a_trace(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_sums_by_line_are_those_of_a_plain_count_at_the_peak(
     tmp_path_factory: pytest.TempPathFactory, drawn: list[list[tuple[int, int, bool]]]
 ) -> None:
-    folder, peaks, sides = tmp_path_factory.mktemp("pair"), [], []
+    folder, peaks = tmp_path_factory.mktemp("pair"), []
+    sides: list[TraceFrames] = []
     for side, operations in enumerate(drawn):
         device, alive, top = Allocator(), dict[int, tuple[int, int]](), Counter[int]()
         for mib, line, stays in operations:
@@ -149,7 +158,7 @@ def test_sums_by_line_are_those_of_a_plain_count_at_the_peak(
         peaks.append(top)
         path = folder / f"{side}.pickle"
         path.write_bytes(pickled(snapshot(device)))
-        sides.append(torch_tb_profiler.open(str(path), use_cache=False))
+        sides += open_all(str(path), use_cache=False)
     frame = sides[0].diff(sides[1])
     rows = frame[frame["table"] == "line"]
     for column, top in zip(("before_bytes", "after_bytes"), peaks, strict=True):

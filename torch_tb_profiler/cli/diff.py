@@ -1,5 +1,5 @@
-"""``diff A B``: what changed between two traces or two runs: whether the step did and by how much, or that it cannot be told; ``compare``
-is the same
+"""``diff A B``: what changed between two traces or two runs: whether the step did and by how much, or that it cannot be told; of
+memory snapshots their peaks; ``compare`` is the same
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "--steps-a", metavar="STEPS", help="steps of A by index, like 3 or 3-7 (default: all)"
     )
     parser.add_argument("--steps-b", metavar="STEPS", help="steps of B")
-    arguments.fail_on(parser, "the step of B")
+    arguments.fail_on(parser, "the step of B (of memory snapshots the peak)")
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
         "--format",

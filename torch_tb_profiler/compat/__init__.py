@@ -80,4 +80,7 @@ def _counters(trace: TraceFrames) -> DataFrame:
         "input_type": operators["input_dtypes"],
     }
     stacks = named.pop("op_stack").map(list)
-    return pandas.concat([pandas.DataFrame(known), named.assign(op_stack=stacks)], axis=1)
+    made: DataFrame = pandas.concat(
+        [pandas.DataFrame(known), named.assign(op_stack=stacks)], axis=1
+    )
+    return made

@@ -15,6 +15,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
+from torch_tb_profiler.analysis.memory.build import HOST
 from torch_tb_profiler.analysis.memory.changes import (
     BETWEEN,
     MEMORY_CHANGES,
@@ -50,14 +51,16 @@ class Peaks(msgspec.Struct, frozen=True):
 
 
 def peaks(a: Insight, b: Insight) -> tuple[list[Peaks], tuple[list[int], list[int]]]:
-    """Devices of equal type and number in the order of A, and the rows of each side that the other lacks.
-    Where each has a single one these are a pair.
+    """Accelerators of equal number, and the host, in the order of A, and the rows of each side that the other lacks.
+    Where each has a single accelerator these are a pair. A snapshot says of every accelerator that it is CUDA's.
     """
     tables = a["memory_devices"], b["memory_devices"]
-    keys = [list(zip(t["type"].tolist(), t["id"].tolist(), strict=True)) for t in tables]
+    keys = [list(zip((t["type"] == HOST).tolist(), t["id"].tolist(), strict=True)) for t in tables]
     pairs = [(keys[0].index(key), keys[1].index(key)) for key in keys[0] if key in keys[1]]
-    if len(keys[0]) == len(keys[1]) == 1:
-        pairs = [(0, 0)]
+    single = [[row for row, (is_host, _) in enumerate(side) if not is_host] for side in keys]
+    if len(single[0]) == len(single[1]) == 1:
+        hosts = [pair for pair in pairs if keys[0][pair[0]][0]]
+        pairs = [(single[0][0], single[1][0]), *hosts]
     tops = [table["peak"].tolist() for table in tables]
     only = [
         [row for row in range(len(keys[side])) if row not in {pair[side] for pair in pairs}]

@@ -127,7 +127,7 @@ def test_the_repository_is_laid_out_as_the_originals(part: str) -> None:
 def test_the_package_is_known_by_the_originals_names() -> None:
     """``pip list`` shows the name; TensorBoard loads what the entry point names."""
     project = (tree.ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert '\nname = "torch_tb_profiler"\n' in project
+    assert '\nname = "torch-tb-profiler"\n' in project
     (loader,) = re.findall(r'tensorboard_plugins\]\n\w+ = "([\w.]+):(\w+)"', project)
     assert hasattr(importlib.import_module(loader[0]), loader[1])
 

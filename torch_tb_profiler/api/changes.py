@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from torch_tb_profiler.analysis.diff.memory import DIFF_MEMORY
 from torch_tb_profiler.analysis.diff.table import DIFF
 from torch_tb_profiler.api.table_frame import table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
@@ -24,7 +25,8 @@ Key = Callable[[Opened], Hashable]
 
 
 def changes(a: TraceContext, b: TraceContext) -> DataFrame:
-    """What changed from A to B, a row per operator, kernel and module.
+    """What changed from A to B, a row per operator, kernel and module; of recordings of allocations what their peaks
+    held, a row per line and operator, and ``share`` of the peak.
 
     ``attrs``: ``verdict`` (the answer in one sentence), ``because`` (its main causes), ``causes``
     (what, category and ns of each part of the change; they add up to ``delta_ns``), ``changed``
@@ -37,7 +39,8 @@ def changes(a: TraceContext, b: TraceContext) -> DataFrame:
         (a.opened.trace, b.opened.trace),
     )
     payload = diff_payload(found, recording(a.opened), recording(b.opened), ALL_ROWS)
-    made = table_frame(DIFF.build(NO_STRINGS, **payload.changes))
+    spec, rows = (DIFF_MEMORY, payload.memory.rows) if payload.memory else (DIFF, payload.changes)
+    made = table_frame(spec.build(NO_STRINGS, **rows))
     said = payload.verdict
     made.attrs |= {
         "verdict": said.sentence,

@@ -11,9 +11,10 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.facts.operators import operator_arguments
+from torch_tb_profiler.analysis.facts.stacks import frame_stacks
 from torch_tb_profiler.analysis.figures.selection import mask
 from torch_tb_profiler.analysis.key_averages.span_figures import span_figures
-from torch_tb_profiler.api.table_frame import coded, table_frame
+from torch_tb_profiler.api.table_frame import category, coded, table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 
 _C = DisplayColumn
+_STACK = "`Call stack` as written, else the Python frames around, innermost first; none of a frame itself."
 EVENTS = DisplaySpec(
     "events",
     "One row per event with a duration, in time order.",
@@ -60,7 +62,8 @@ EVENTS = DisplaySpec(
         _C("input_shapes", "category", "", "`Input Dims` of an operator as JSON text."),
         _C("input_dtypes", "category", "", "`Input type` of an operator as JSON text."),
         _C("concrete_inputs", "category", "", "`Concrete Inputs` of an operator as JSON text."),
-        _C("stack", "category", "", "`Call stack` as written, innermost first."),
+        _C("stack", "category", "", _STACK),
+        _C("scope", "id", "", "`at::RecordScope`, where a file tells it.", optional=True),
         _C("frame", "row", "", "Innermost Python frame around; `parent` leads to those around it."),
         _C("forward_thread", "id", "", "`Fwd thread id` of a backward operator.", optional=True),
         _C("is_async", "flag", "", "May end on another thread than it began on."),
@@ -136,6 +139,32 @@ def _frames(context: TraceContext) -> Array:
     return np.append(nearest(parent, python), np.int32(-1))[parent]
 
 
+def _stacks(context: TraceContext) -> Any:
+    """The stack of every event as a ``Categorical``; a text per distinct stack, made once while the trace is open."""
+    trace, parent = context.trace, context.facts["span_links"]["parent"]
+    written = operator_arguments(trace, "stack")[:-1]
+    outside = (written < 0) & (trace["spans"]["role"] != Role.PYTHON)
+    callers, frames, stack = frame_stacks(
+        trace, parent, np.where(outside, _frames(context), -1).astype(np.int64)
+    )
+    if not len(frames):
+        return category(written, trace.strings)
+    texts: list[str] = []
+    for name, caller in zip(trace.strings.many(frames), callers.tolist(), strict=True):
+        texts.append(f"{name};{texts[caller]}" if caller >= 0 else name)
+    numbers = np.where(stack >= 0, len(trace.strings) + stack, written)
+    used, code = np.unique(numbers, return_inverse=True)
+    known: dict[str, int] = {}
+    first = len(trace.strings)
+    codes = [
+        known.setdefault(texts[n - first] if n >= first else trace.strings[n], len(known))
+        if n >= 0
+        else -1
+        for n in used.tolist()
+    ]
+    return coded(np.array(codes, np.int64)[code], list(known))
+
+
 def _known(known: Mask, values: Ints) -> Any:
     import pandas
 
@@ -165,7 +194,8 @@ def events(context: TraceContext) -> DataFrame:
         input_shapes=operator_arguments(trace, "dims")[:-1],
         input_dtypes=operator_arguments(trace, "types")[:-1],
         concrete_inputs=operator_arguments(trace, "concrete")[:-1],
-        stack=operator_arguments(trace, "stack")[:-1],
+        stack=context.opened.memoise("event_stacks", lambda: _stacks(context)),
+        scope=figures.scope,
         frame=_frames(context),
         forward_thread=operator_arguments(trace, "forward_thread")[:-1],
         is_async=figures.is_async,

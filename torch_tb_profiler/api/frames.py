@@ -240,7 +240,9 @@ class TraceFrames(Frames):
         save_chrome_trace(self._context, path)
 
     def diff(self, other: TraceFrames) -> DataFrame:
-        """What changed from this trace to another; ``attrs["verdict"]`` says it in one sentence."""
+        """What changed from this trace to another, of memory snapshots at their peaks; ``attrs["verdict"]`` says it in one
+        sentence.
+        """
         if not isinstance(other, TraceFrames):
             raise TypeError(
                 f"a trace can be compared with a trace, not with {type(other).__name__}"

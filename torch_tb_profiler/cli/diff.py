@@ -1,5 +1,5 @@
-"""``diff A B``: what changed between two traces or two runs: whether the step did and by how much, or that it cannot be told; ``compare``
-is the same
+"""``diff A B``: what changed between two traces or two runs: whether the step did and by how much, or that it cannot be told; of
+memory snapshots their peaks; ``compare`` is the same
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 HELP = "compare a trace or a run with a baseline"
 SLOWER = 1
+PEAK = "peak of memory"
 
 Form = Literal["markdown", "csv", "json"]
 
@@ -45,7 +46,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "--steps-a", metavar="STEPS", help="steps of A by index, like 3 or 3-7 (default: all)"
     )
     parser.add_argument("--steps-b", metavar="STEPS", help="steps of B")
-    arguments.fail_on(parser, "the step of B")
+    arguments.fail_on(parser, "the step of B (of memory snapshots the peak)")
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
         "--format",
@@ -105,14 +106,16 @@ def run(options: argparse.Namespace) -> int:
             )
             for kind in payload.verdict.kinds
         ]
-        return _told(options, _whole("step time", payload.verdict, options), kinds)
+        name = PEAK if payload.memory else "step time"
+        return _told(options, _whole(name, payload.verdict, options), kinds)
     together = run_payload(pairs, (options.a, options.b), (only[0], only[1]))
     write(_text(together, options, lambda most: run_markdown(together, most)), json=as_json)
     workers = [
         check_of("", w.name, msgspec.structs.replace(w.verdict, changed=w.sure), options.fail_on)
         for w in together.workers
     ]
-    return _told(options, _whole("run", together.verdict, options), workers)
+    name = PEAK if together.memory else "run"
+    return _told(options, _whole(name, together.verdict, options), workers)
 
 
 def _whole(name: str, verdict: Verdict, options: argparse.Namespace) -> Check:
@@ -177,7 +180,9 @@ def _told(options: argparse.Namespace, whole: Check, workers: Sequence[Check] = 
         from torch_tb_profiler.cli.checks import write_junit
 
         write_junit(options.junit, "torch-tb-profiler diff", [whole, *workers])
-    if whole.ok is None and options.fail_on is not None:
+    if options.fail_on is not None and whole.name == PEAK:
+        say(f"--fail-on and --strict apply to the {PEAK}.")
+    elif whole.ok is None and options.fail_on is not None:
         say(
             "it cannot be told whether the step became longer; record more steps. With --strict this"
             " fails."

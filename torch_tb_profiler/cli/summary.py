@@ -327,12 +327,15 @@ def _memory(context: TraceContext) -> Block | None:
     alive = records(TABLES["memory_alive"].computed(context.source()))
     if not alive:
         return None
+    has_history = context.insight["memory_devices"]["records"].any()
+    before = ", from before the history" if has_history else ""
     body = [
         (
             row["device"],
             format_bytes(row["bytes"]),
             format_count(row["blocks"]),
-            next(filter(None, map(row.get, _ALLOCATED_BY)), "unknown"),
+            next(filter(None, map(row.get, _ALLOCATED_BY)), "unknown")
+            + (before if row["oldest_ns"] is None else ""),
         )
         for row in alive[:TOP]
     ]

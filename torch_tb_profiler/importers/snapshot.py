@@ -15,6 +15,7 @@ Source of the structure: the docstring of ``torch.cuda.memory._snapshot`` (2.13)
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import msgspec
@@ -88,6 +89,7 @@ _CUDA = 1
 _MOST_FAILURES, _FAILED_FRAMES = 100, 64
 """Failed allocations that are kept with their stack, and its frames."""
 _LATEST_US = (1 << 62) // 1000
+_SETTING = re.compile(r"PYTORCH_([A-Z]+)_ALLOC_CONF\Z")
 
 
 class _Batches(msgspec.Struct):
@@ -196,7 +198,18 @@ def read_snapshot(stream: Text, progress: Progress | None = None) -> Trace:
     ]
     trace = memory_trace(records, instants, tracks, strings, counts, "snapshot", first)
     trace.tables.update(final.tables())
+    trace.header["memory_backend"] = _backend(root.get("allocator_settings"))
     return trace
+
+
+def _backend(settings: object) -> str:
+    """Whose allocator wrote the file, by the names of its settings (``PYTORCH_NPU_ALLOC_CONF``); CUDA's and
+    ROCm's are one.
+    """
+    names = list(settings) if type(settings) is dict else []
+    found = (_SETTING.match(name) for name in names if type(name) is str)
+    backends = {match[1].lower() for match in found if match}
+    return next((one for one in ("npu", "xpu", "mtia") if one in backends), "cuda")
 
 
 def _final_states(segments: list[Any], final: FinalSegments) -> dict[int, FinalState]:

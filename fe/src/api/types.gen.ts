@@ -470,7 +470,22 @@ export interface ChangeWhole {
   pooled: number;
 }
 
-/** Route `/diff`. `headline`: the answer of the median steps in two sentences. `notes`: what makes the comparison weak (other device, other shapes, cold steps, few steps …). `causes`: what the change is made of, the largest first. `device_time`: both sides have device times of operators, and operators and modules are compared by them; else by host self time. */
+/** What a device held at the peak of either side, bytes. */
+export interface PeakChange {
+  device: string;
+  before_bytes: number;
+  after_bytes: number;
+}
+
+/** Of recordings of allocations their peaks. `verdict`: of the device whose peak grew by the largest share; `rows`: empty where one side is a trace. */
+export interface MemoryDiff {
+  devices: PeakChange[];
+  rows: DiffMemoryTable;
+  verdict: Verdict;
+  notes: string[];
+}
+
+/** Route `/diff`. `headline`: the answer of the median steps in two sentences. `notes`: what makes the comparison weak (other device, other shapes, cold steps, few steps …). `causes`: what the change is made of, the largest first. `memory`: where a side holds allocations alone; then `headline`, `verdict` and `notes` are of the peaks. `device_time`: both sides have device times of operators, and operators and modules are compared by them; else by host self time. */
 export interface DiffPayload {
   a: DiffSide;
   b: DiffSide;
@@ -484,6 +499,7 @@ export interface DiffPayload {
   tree_pooled: number;
   notes: string[];
   missing: Missing[];
+  memory: MemoryDiff | null;
 }
 
 /** Route `/distributed/groups`. `sent_bytes`: from each of `names` (rows) to each (columns); null within a rank. `side`: what a row and a column is: a rank, a node, or as many consecutive ranks as `together` says. `rule`: how the bytes were counted, in words. */
@@ -1949,6 +1965,17 @@ export interface StepsTable {
   steps: number[];
 }
 
+/** What the peaks of two recordings of allocations held, the largest change of each table first. */
+export interface DiffMemoryTable {
+  table: string[];
+  device: string[];
+  name: (string | null)[];
+  delta_bytes: number[];
+  before_bytes: number[];
+  after_bytes: number[];
+  delta_blocks: number[];
+}
+
 /** What changed from A to B, the largest change of each table first. Times are means per step. */
 export interface DiffTable {
   table: string[];
@@ -2463,4 +2490,4 @@ export interface RangesTable {
 }
 
 /** The declared tables. */
-export type TableName = "path_strip" | "path_kinds" | "path_steps" | "path_events" | "ranks_strip" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "lines" | "modules" | "flame" | "ranges";
+export type TableName = "path_strip" | "path_kinds" | "path_steps" | "path_events" | "ranks_strip" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "kernel_sequences" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "lines" | "modules" | "flame" | "ranges";

@@ -67,14 +67,23 @@ def call_stacks(
 def _from_frames(
     trace: Trace, tree: CallTree, enclosing: Array, of_node: Array, node: Ints
 ) -> tuple[Ints, Ints]:
+    is_frame = trace["spans"]["role"] == Role.PYTHON
+    if not is_frame.any():
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    inner = climb(enclosing, enclosing[tree.row[node]], is_frame)
+    parents, frames, of_node[node] = frame_stacks(trace, enclosing, inner)
+    return parents, frames
+
+
+def frame_stacks(trace: Trace, enclosing: Array, inner: Array) -> tuple[Ints, Ints, Ints]:
+    """``(parents, frames, stack)``: the tree of the frames around some Python frames, parents first, and the position in
+    it of each of these; ``inner``: their rows of spans, −1 none.
+    """
     spans = trace["spans"]
     is_frame = spans["role"] == Role.PYTHON
     nothing = np.zeros(0, np.int64)
-    if not is_frame.any():
-        return nothing, nothing
-    inner = climb(enclosing, enclosing[tree.row[node]], is_frame)
     if not (inner >= 0).any():
-        return nothing, nothing
+        return nothing, nothing, np.full(len(inner), -1, np.int64)
     used, above = frames_needed(enclosing, is_frame, inner)
     depth = depths(above)
     position = np.full(spans.n, -1, np.int32)
@@ -98,8 +107,11 @@ def _from_frames(
         parents.append(keys // width - 1)
         frames.append(keys % width - 1)
         count += len(keys)
-    of_node[node] = np.where(inner >= 0, stack[position[inner]], -1)
-    return np.concatenate(parents or [nothing]), np.concatenate(frames or [nothing])
+    return (
+        np.concatenate(parents or [nothing]),
+        np.concatenate(frames or [nothing]),
+        np.where(inner >= 0, stack[position[inner]], -1),
+    )
 
 
 def frames_needed(enclosing: Array, is_frame: Mask, inner: Array) -> tuple[Ints, Ints]:

@@ -14,8 +14,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.facts.host_names import name_mask
+from torch_tb_profiler.analysis.facts.operators import operator_arguments
 from torch_tb_profiler.analysis.key_averages.allocations import allocated_within
 from torch_tb_profiler.analysis.key_averages.function_events import is_asynchronous
+from torch_tb_profiler.analysis.key_averages.groups import BACKWARD_FUNCTION, USER_SCOPE
+from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.work import model_of, work_of
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -33,12 +36,14 @@ class SpanFigures(msgspec.Struct, frozen=True):
         open; ``known`` is a mask, all False if no allocations were recorded.
     flops: of an operator with a performance model, by its recorded shapes.
     is_async: may end on another thread than it began on.
+    scope: ``at::RecordScope`` as far as a file tells, see ``groups.scopes``.
     """
 
     own: Ints
     memory: tuple[Mask, Ints, Ints]
     flops: Ints
     is_async: Mask
+    scope: Ints
 
 
 def span_figures(trace: Trace, facts: Facts) -> SpanFigures:
@@ -53,7 +58,24 @@ def span_figures(trace: Trace, facts: Facts) -> SpanFigures:
         _memory(trace, device),
         _flops(trace),
         np.asarray(title & ~device),
+        _scope(trace, parent),
     )
+
+
+def _scope(trace: Trace, parent: Array) -> Ints:
+    spans, strings = trace["spans"], trace.strings
+    engine = name_mask(strings, spans["name"], lambda text: text.startswith(EVALUATE))
+    calls = np.flatnonzero((spans["role"] == Role.OPERATOR) & ~engine[spans["name"]])
+    thread = operator_arguments(trace, "forward_thread")[calls]
+    # The function that the engine evaluates bears the rest of its name.
+    behind = np.full(len(strings) + 1, -2, np.int64)
+    for number in np.flatnonzero(engine).tolist():
+        behind[number] = strings.number(strings[number].removeprefix(EVALUATE))
+    around = np.append(spans["name"], -1)[parent[calls]]
+    backward = (thread > 0) | (behind[around] == spans["name"][calls])
+    scope = np.where(spans["role"] == Role.ANNOTATION, USER_SCOPE, -1)
+    scope[calls[backward]] = BACKWARD_FUNCTION
+    return scope
 
 
 def _memory(trace: Trace, device: Mask) -> tuple[Mask, Ints, Ints]:

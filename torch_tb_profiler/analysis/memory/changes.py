@@ -8,13 +8,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
-from torch_tb_profiler.analysis.memory.live_memory import last_record
+from torch_tb_profiler.analysis.memory.live_memory import alive_blocks, last_record
 from torch_tb_profiler.analysis.memory.table import category_texts
 from torch_tb_profiler.analysis.memory.window import by_category, of_device
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
@@ -27,6 +26,8 @@ from torch_tb_profiler.store.strings import NO_STRINGS
 MemoryBy = Literal["operator", "parent", "module", "line", "stack", "category"]
 MOST_STACK = 2000
 """Characters of a stack that names a row."""
+BETWEEN = " ← "
+"""Between its frames."""
 _C = DisplayColumn
 MEMORY_CHANGES = DisplaySpec(
     "memory_changes",
@@ -151,13 +152,10 @@ def _alive(moment: Moment, by: MemoryBy) -> dict[str | None, tuple[int, int]]:
         levels = by_category(insight, device, np.array([last]))[:-2].sum(axis=1)
         texts = category_texts(np.arange(len(levels)))
         return {text: (size, 0) for text, size in zip(texts, levels.tolist(), strict=True) if size}
-    table = insight["allocations"]
-    rows = of_device(table, device)
-    record, release = table["record"][rows], table["release"][rows]
-    row = rows.start + np.flatnonzero((record <= last) & ((release < 0) | (release > last)))
+    row = alive_blocks(insight, device, last)
     key = _keys(insight, row, by)
     first, group = group_rows([key])
-    size = sum_by(group, len(first), table["bytes"][row]).tolist()
+    size = sum_by(group, len(first), insight["allocations"]["bytes"][row]).tolist()
     count = np.bincount(group, minlength=len(first)).tolist()
     found: dict[str | None, tuple[int, int]] = {}
     for name, own, blocks in zip(_texts(insight, key[first], by), size, count, strict=True):
@@ -191,5 +189,4 @@ def _texts(insight: Insight, keys: Ints, by: MemoryBy) -> list[str | None]:
 
 
 def _short(text: str) -> str:
-    frames: Sequence[str] = text.split("\n")
-    return " ← ".join(frames)[:MOST_STACK]
+    return text.replace("\n", BETWEEN)[:MOST_STACK]

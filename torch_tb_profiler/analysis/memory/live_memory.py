@@ -105,12 +105,19 @@ def last_record(insight: Insight, device: int, time: int | None) -> int:
     return int(rows.start + (np.argmax(curve["allocated"][rows]) if above else -1))
 
 
+def alive_blocks(insight: Insight, device: int, last: int) -> Ints:
+    """Rows of ``allocations`` that are alive after a row of ``memory_curve``."""
+    table = insight["allocations"]
+    rows = of_device(table, device)
+    record, release = table["record"][rows], table["release"][rows]
+    alive = (record <= last) & ((release < 0) | (release > last))
+    return np.asarray(rows.start + np.flatnonzero(alive))
+
+
 def _blocks(insight: Insight, device: int, last: int) -> dict[str, Ints]:
     """Origins of the blocks alive after a row of ``memory_curve``."""
     table, nodes = insight["allocations"], insight["memory_nodes"]
-    rows = of_device(table, device)
-    record, release = table["record"][rows], table["release"][rows]
-    row = rows.start + np.flatnonzero((record <= last) & ((release < 0) | (release > last)))
+    row = alive_blocks(insight, device, last)
     node = table["node"][row]
     name, above = np.append(nodes["name"], -1), np.append(nodes["parent"], -1)
     columns = {

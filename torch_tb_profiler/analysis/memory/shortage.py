@@ -17,18 +17,12 @@ import msgspec
 from torch_tb_profiler.analysis.memory.allocator_state import allocator_state_at
 from torch_tb_profiler.analysis.memory.failures import Failure
 from torch_tb_profiler.analysis.memory.fragmentation import fill_of
-from torch_tb_profiler.analysis.memory.live_memory import (
-    LiveMemory,
-    live_memory_at,
-    places_of,
-    short_place,
-)
+from torch_tb_profiler.analysis.memory.holding import holding_sentences
+from torch_tb_profiler.analysis.memory.live_memory import LiveMemory, live_memory_at, short_place
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.units import format_bytes, format_count
 
-HOLDERS = 3
-"""Places that are named."""
 _MIB = 1 << 20
 Why = Literal["fragmented", "elsewhere", "limit", "grain", "full", "pieces", ""]
 
@@ -36,13 +30,13 @@ Why = Literal["fragmented", "elsewhere", "limit", "grain", "full", "pieces", ""]
 class Shortage(msgspec.Struct, frozen=True):
     """A failed allocation and the memory of its device then, bytes, −1 unknown.
 
-    held: what was alive; None where the file does not say on which device. holders: what held most, and its bytes.
+    held: what was alive; None where the file does not say on which device. holding: that in sentences.
     unused: reserved and in no block. largest: the largest piece of it.
     """
 
     failure: Failure
     held: LiveMemory | None
-    holders: list[tuple[str, int]]
+    holding: list[str]
     unused: int
     largest: int
 
@@ -77,7 +71,8 @@ def shortage_of(trace: Trace, insight: Insight, failure: Failure) -> Shortage:
     if state is not None:
         fill = fill_of(state)
         unused, largest = int(fill.free.sum()), int(fill.largest.max(initial=0))
-    return Shortage(failure, held, places_of(insight, held, HOLDERS), unused, largest)
+    holding = holding_sentences(insight, device, failure.time, past=True)
+    return Shortage(failure, held, holding, unused, largest)
 
 
 def taken_at_once(asked: int) -> int:
@@ -95,18 +90,17 @@ def asked_and_free(failure: Failure) -> str:
 
 
 def shortage_sentences(short: Shortage, count: int = 1) -> list[str]:
-    """What happened, of at most twelve words and two quantities; then what held most, why it did not fit, and where it was
-    asked for. ``count``: how many allocations failed.
+    """What happened, of at most twelve words and two quantities; then what held the rest, why it did not fit, and where
+    it was asked for. ``count``: how many allocations failed.
     """
     failure = short.failure
-    held = ", ".join(f"{place} ({format_bytes(size)})" for place, size in short.holders)
     where = f"It was asked for by {short_place(failure.line)}" if failure.line else ""
     if count > 1:
         before = f"{where}," if where else "It was"
         where = f"{before} the first of {format_count(count)} that failed"
     return [
         f"Out of memory: {asked_and_free(failure)}.",
-        *([f"Most was held by {held}."] if held else []),
+        *short.holding,
         *([why] if (why := _reason(short)) else []),
         *([f"{where}."] if where else []),
     ]

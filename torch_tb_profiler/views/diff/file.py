@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from torch_tb_profiler.analysis.diff.table import RUN_DIFF
 from torch_tb_profiler.units import UNKNOWN, format_delta, format_ns, format_number, format_share
+from torch_tb_profiler.views.diff.memory import memory_csv, memory_markdown
 from torch_tb_profiler.views.diff.verdict import signed_share
 from torch_tb_profiler.views.diff.wire import ChangeTable, Columns, DiffPayload, DiffSide, Verdict
 from torch_tb_profiler.views.words.escapes import csv_field, markdown_name, markdown_text
@@ -34,6 +35,8 @@ def diff_csv(payload: DiffPayload) -> str:
     """Every row of every table; the last row of a table pools what is beyond its limit. Times in ns
     per step.
     """
+    if payload.memory:
+        return memory_csv(payload.memory)
     named = [column.name for column in RUN_DIFF.columns if column.doc]
     columns = {name: payload.changes[name] for name in named if name in payload.changes}
     lines = [
@@ -47,6 +50,8 @@ def diff_markdown(payload: DiffPayload, most: int = MOST_LINES) -> str:
     """The answer, how sure it is, the two sides, notes, and what changed most in each table: at most ``most``
     rows of each, 0: no tables.
     """
+    if payload.memory:
+        return memory_markdown(payload, payload.memory, most)
     verdict = payload.verdict
     answer, *more = dict.fromkeys((*payload.headline, verdict.sentence, verdict.because))
     first = [f"**{markdown_text(answer)}**", ""]

@@ -19,6 +19,7 @@ from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.views.diff import wire
 from torch_tb_profiler.views.diff.causes import because, causes_of
 from torch_tb_profiler.views.diff.headline import headline
+from torch_tb_profiler.views.diff.memory import memory_diff, with_memory
 from torch_tb_profiler.views.diff.notes import notes
 from torch_tb_profiler.views.diff.verdict import verdict
 from torch_tb_profiler.views.display_wire import wire_columns
@@ -63,7 +64,7 @@ def diff_payload(
     judgement = verdict(both)
     has_device = both.a.facts.summary.has_device, both.b.facts.summary.has_device
     wanted = [key for side in (both.a, both.b) for key in absent(side.facts)]
-    return wire.DiffPayload(
+    payload = wire.DiffPayload(
         a=_side(both.a, a),
         b=_side(both.b, b),
         headline=headline(both, judgement, _beside(a, b)),
@@ -77,6 +78,7 @@ def diff_payload(
         notes=notes(both, a.header, b.header),
         missing=missing(wanted, ("device", "host", "steps")),
     )
+    return with_memory(payload, memory_diff(both, most_rows))
 
 
 def _beside(a: Recording, b: Recording) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from torch_tb_profiler.units import and_more, format_count, format_delta, format
 from torch_tb_profiler.views.diff import wire
 from torch_tb_profiler.views.diff.causes import because, causes_of, shown_by
 from torch_tb_profiler.views.diff.file import MOST_LINES, NAMES, diff_markdown, event_names
+from torch_tb_profiler.views.diff.memory import joined_memory, with_memory
 from torch_tb_profiler.views.diff.payload import NO_TREE, Recording, diff_payload
 from torch_tb_profiler.views.diff.verdict import is_whole, judged, signed_share
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
@@ -114,7 +115,8 @@ def run_payload(
         (_worker(*one, len(pairs)) for one in zip(pairs, payloads, names, strict=True)),
         key=lambda w: -abs(w.verdict.share or 0.0),
     )
-    return RunDiffPayload(
+    memory = joined_memory([(one.name, p.memory) for one, p in zip(pairs, payloads, strict=True)])
+    together = RunDiffPayload(
         a=sides[0],
         b=sides[1],
         headline=payloads[0].headline if len(payloads) == 1 else [],
@@ -131,10 +133,13 @@ def run_payload(
         only_a=only[0],
         only_b=only[1],
     )
+    return with_memory(together, memory)
 
 
 def run_markdown(payload: RunDiffPayload, most: int = MOST_LINES) -> str:
     """The comparison of two runs for a Markdown file: sentences, the workers, then the tables."""
+    if payload.memory:
+        return "\n".join([diff_markdown(payload, most), *_only(payload), ""])
     head, mark, tables = diff_markdown(payload, most).partition("\n### ")
     return "\n".join([head.rstrip("\n"), *_lines(payload, max(most, 1)), ""]) + mark + tables
 
@@ -271,10 +276,14 @@ def _notes(listed: Sequence[tuple[str, list[str]]]) -> list[str]:
     ]
 
 
-def _lines(payload: RunDiffPayload, most: int) -> Iterator[str]:
+def _only(payload: RunDiffPayload) -> Iterator[str]:
     for name, only in zip(NAMES, (payload.only_a, payload.only_b), strict=True):
         if only:
             yield f"- Only {name}, not compared: {markdown_text(format_names(only))}."
+
+
+def _lines(payload: RunDiffPayload, most: int) -> Iterator[str]:
+    yield from _only(payload)
     yield from (
         "",
         "### Workers",

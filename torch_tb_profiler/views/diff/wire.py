@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from torch_tb_profiler.analysis.diff.memory import DIFF_MEMORY
 from torch_tb_profiler.analysis.diff.table import DIFF, DIFF_TREE
 from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Missing, StepsTable, Wire
@@ -18,6 +19,7 @@ ChangeTable = Literal["category", "operator", "host", "kernel", "runtime", "modu
 Columns = Mapping[str, Any]
 """The columns of ``changes``."""
 DiffTable = Annotated[dict[str, Any], table_of(DIFF)]
+DiffMemoryTable = Annotated[dict[str, Any], table_of(DIFF_MEMORY)]
 DiffTreeTable = Annotated[dict[str, Any], table_of(DIFF_TREE)]
 
 
@@ -128,11 +130,31 @@ class ChangeWhole(Wire, frozen=True, kw_only=True):
     pooled: int
 
 
+class PeakChange(Wire, frozen=True, kw_only=True):
+    """What a device held at the peak of either side, bytes."""
+
+    device: str
+    before_bytes: int
+    after_bytes: int
+
+
+class MemoryDiff(Wire, frozen=True, kw_only=True):
+    """Of recordings of allocations their peaks. ``verdict``: of the device whose peak grew by the largest
+    share; ``rows``: empty where one side is a trace.
+    """
+
+    devices: list[PeakChange]
+    rows: DiffMemoryTable
+    verdict: Verdict
+    notes: list[str]
+
+
 class DiffPayload(Wire, frozen=True, kw_only=True):
     """Route ``/diff``. ``headline``: the answer of the median steps in two sentences. ``notes``: what makes the
     comparison weak (other device, other shapes, cold steps, few steps …).
 
-    ``causes``: what the change is made of, the largest first.
+    ``causes``: what the change is made of, the largest first. ``memory``: where a side holds allocations
+    alone; then ``headline``, ``verdict`` and ``notes`` are of the peaks.
 
     ``device_time``: both sides have device times of operators, and operators and modules are
         compared by them; else by host self time.
@@ -150,3 +172,4 @@ class DiffPayload(Wire, frozen=True, kw_only=True):
     tree_pooled: int
     notes: list[str]
     missing: list[Missing]
+    memory: MemoryDiff | None = None

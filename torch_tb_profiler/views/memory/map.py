@@ -103,19 +103,16 @@ def memory_changes_payload(
     """What grew from one moment to another, each an insight, a device and a time (None: its peak); the
     ``limit`` largest changes are listed.
     """
-    return _changes(Moment(*before), Moment(*after), by, limit)
-
-
-def _changes(before: Moment, after: Moment, by: MemoryBy, limit: int) -> MemoryChangesPayload:
-    table = changes_table(before, after, by)
+    first, second = Moment(*before), Moment(*after)
+    table = changes_table(first, second, by)
     rest = table["delta_bytes"][limit:]
     return MemoryChangesPayload(
-        device=before.device,
-        other=after.device,
-        before_ns=_time(before),
-        after_ns=_time(after),
-        before_bytes=_allocated(before),
-        after_bytes=_allocated(after),
+        device=first.device,
+        other=second.device,
+        before_ns=_time(first),
+        after_ns=_time(second),
+        before_bytes=_allocated(first),
+        after_bytes=_allocated(second),
         rows=wire_columns(table.take(np.arange(table.n)[:limit])),
         pooled=len(rest),
         pooled_delta_bytes=int(rest.sum()),

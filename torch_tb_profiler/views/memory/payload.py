@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.memory.allocator_state import has_segments
 from torch_tb_profiler.analysis.memory.failures import Failure, failed_allocations
+from torch_tb_profiler.analysis.memory.holding import holding_sentences
 from torch_tb_profiler.analysis.memory.live_memory import LiveMemory
 from torch_tb_profiler.analysis.memory.shortage import shortage_of, shortage_sentences
 from torch_tb_profiler.analysis.memory.table import MEMORY, category_names, category_texts
@@ -22,6 +23,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.memory.devices import HOST, device_names, in_order
+from torch_tb_profiler.views.memory.headline import call_for_history
 from torch_tb_profiler.views.memory.wire import (
     Knowledge,
     MemoryCurvePayload,
@@ -76,6 +78,10 @@ def _devices(trace: Trace, insight: Insight, words: Vocabulary) -> list[MemoryDe
     names, capacity = device_names(devices, words), _capacity(trace, devices)
     blocks = np.bincount(insight["allocations"]["device"], minlength=devices.n).tolist()
     columns = {name: devices[name].tolist() for name in devices}
+    call, of_snapshot = (
+        call_for_history(trace, insight),
+        insight.about["memory_source"] == "snapshot",
+    )
     return [
         MemoryDevice(
             key=row,
@@ -92,7 +98,10 @@ def _devices(trace: Trace, insight: Insight, words: Vocabulary) -> list[MemoryDe
             capacity_bytes=capacity[row],
             blocks=blocks[row],
             has_map=has_segments(trace, insight, row),
-            headline=_headline(names[row], columns, row, capacity[row]),
+            headline=[
+                *_headline(names[row], columns, row, capacity[row], call),
+                *(holding_sentences(insight, row, None) if of_snapshot and not call else []),
+            ],
         )
         for row in in_order(devices)
     ]
@@ -159,15 +168,18 @@ def _known(value: int) -> int | None:
 
 
 def _headline(
-    name: str, columns: dict[str, list[int]], row: int, capacity: int | None
+    name: str, columns: dict[str, list[int]], row: int, capacity: int | None, call: str
 ) -> list[str]:
-    """What a device held at most, and how near that is to what it has."""
+    """What a device held at most, and how near that is to what it has; ``call``: what would record a history."""
     peak, time, reserved = (columns[key][row] for key in ("peak", "peak_time", "peak_reserved"))
     of_all = f" of {format_bytes(capacity)}" if capacity else ""
     besides = ""
     if reserved > 0:
         share = f", {format_share(reserved / capacity)}" if capacity else ""
         besides = f"; at most {format_bytes(reserved)} was reserved{share}"
+    if call:
+        now = f", {format_bytes(reserved)} reserved" if reserved > 0 else ""
+        return [f"{name}: {format_bytes(peak)}{of_all} are allocated now{now}.", call]
     return [
         f"{name}: at most {format_bytes(peak)}{of_all} was allocated.",
         f"It was at {format_ns(time)}{besides}.",

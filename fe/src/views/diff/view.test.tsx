@@ -2,7 +2,7 @@
 
 import { act, fireEvent, screen, waitFor, within } from "@testing-library/preact";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import type { Aligned, DiffPayload } from "../../api/types.gen";
+import type { Aligned, DiffPayload, PeakChange } from "../../api/types.gen";
 import { runsStore } from "../../state/runs";
 import { type Params, stepsText } from "../../state/view";
 import { step, stepsOf, HOSTILE } from "../../testing/cases";
@@ -262,5 +262,43 @@ it("draws names as text, never as markup", async () => {
   await settled();
   unfold(/How sure/);
   await waitFor(() => expect(text().split(HOSTILE).length).toBeGreaterThan(2));
+  expect(document.querySelector("img")).toBeNull();
+});
+
+it("shows what two memory snapshots hold at their peaks, by line and by operator", async () => {
+  const MIB = 1 << 20;
+  const peak = (device: string): PeakChange => ({
+    device,
+    before_bytes: 64 * MIB,
+    after_bytes: 112 * MIB,
+  });
+  answer = {
+    ...diff(),
+    headline: ["GPU 0 peaks at 112 MiB, 48.0 MiB more than before (64.0 MiB; +75.0 %)."],
+    notes: ["Only the recording after has GPU 1."],
+    memory: {
+      devices: [peak("GPU 0")],
+      rows: {
+        table: ["line", "operator"],
+        device: ["GPU 0", "GPU 0"],
+        name: ["/srv/model.py(31): attention", HOSTILE],
+        delta_bytes: [48 * MIB, 48 * MIB],
+        before_bytes: [16 * MIB, 16 * MIB],
+        after_bytes: [64 * MIB, 64 * MIB],
+        delta_blocks: [0, 0],
+      },
+      verdict: answer.verdict,
+      notes: [],
+    },
+  };
+  alignedAnswer = null;
+  show(B);
+  await waitFor(() => expect(text()).toContain("Alive at the peak by operator"));
+  expect(text()).toContain("Before run peak 64.0 MiB");
+  expect(text()).toContain("After other peak 112 MiB");
+  expect(text()).toContain("Only the recording after has GPU 1.");
+  expect(text()).toContain("/srv/model.py(31): attention");
+  expect(text()).not.toContain("no step");
+  expect(text()).not.toContain("Step-time breakdown");
   expect(document.querySelector("img")).toBeNull();
 });

@@ -25,6 +25,7 @@ import { Choose } from "./experiments";
 import { medianText, sideNames, sideText, swapped, testText } from "./model";
 import { AlignedSteps } from "./aligned";
 import { StepTimes } from "./parts";
+import { PeakTables, peakText } from "./peaks";
 import { ChangesTable, TreeTable } from "./tables";
 import { rowsOf } from "../rows";
 
@@ -33,19 +34,26 @@ export function DiffView(props: ViewProps) {
     <BothSides {...props}>
       {(both) => (
         <>
+          {both.payload.memory ? <PeakTables memory={both.payload.memory} /> : null}
           {both.aligned ? (
             <AlignedSteps steps={both.aligned} names={both.names} hrefOf={props.hrefOf}>
               <StepTimes {...both} />
             </AlignedSteps>
           ) : null}
-          <Doubts payload={both.payload} />
+          {both.payload.memory ? (
+            <Notes notes={both.payload.notes} />
+          ) : (
+            <Doubts payload={both.payload} />
+          )}
           <Folded title="Other recording or steps">{() => <Sides {...props} b={both.b} />}</Folded>
-          <Folded
-            title="Step-time breakdown, operators, kernels, modules"
-            open={["table", "status", "time"].some((key) => props.params[key])}
-          >
-            {() => <Tables {...props} {...both} />}
-          </Folded>
+          {both.payload.memory ? null : (
+            <Folded
+              title="Step-time breakdown, operators, kernels, modules"
+              open={["table", "status", "time"].some((key) => props.params[key])}
+            >
+              {() => <Tables {...props} {...both} />}
+            </Folded>
+          )}
         </>
       )}
     </BothSides>
@@ -189,11 +197,12 @@ function Compared({ payload, names, aligned, b }: Both) {
     <div class="diff-compared">
       {names.map((name, i) => {
         const step = i ? aligned?.after : aligned?.before;
+        const without = payload.memory ? peakText(payload.memory, i) : "no step";
         return (
           <p key={name}>
             <strong>{name}</strong> {sideText(payload, i)}{" "}
             <span class="muted">
-              {[step?.recorded, step ? medianText(step) : "no step"].filter(Boolean).join(" · ")}
+              {[step?.recorded, step ? medianText(step) : without].filter(Boolean).join(" · ")}
             </span>
           </p>
         );

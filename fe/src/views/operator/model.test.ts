@@ -34,7 +34,10 @@ describe("chartsOf", () => {
   it.each([
     ["", ["device_self", "host_self"]],
     ["calls", ["calls"]],
+    ["device_self_ns", ["device_self", "host_self"]],
     ["device_total_ns", ["device_total", "host_total"]],
+    ["matrix_total_share", ["device_total", "host_total"]],
+    ["matrix_self_share", ["device_self", "host_self"]],
     ["host_self_ns", ["host_self", "device_self"]],
     ["host_total_ns", ["host_total", "device_total"]],
     ["host_mean_ns", ["host_self", "device_self"]],

@@ -20,7 +20,7 @@ export function chartsOf(
   found: Uint32Array,
   sortedBy: string,
 ): Chart[] {
-  const kind = sortedBy.endsWith("_total_ns") ? "total" : "self";
+  const kind = sortedBy.includes("_total") ? "total" : "self";
   const places = sortedBy.startsWith("host")
     ? (["host", "device"] as const)
     : (["device", "host"] as const);

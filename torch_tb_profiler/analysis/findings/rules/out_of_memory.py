@@ -42,10 +42,10 @@ RULE = Rule(
     place=219,
     claim=_claim,
     title="An allocation failed for lack of memory",
-    action="Make what holds most memory smaller",
+    action="Make the largest holders of memory smaller",
     fact="{failed}",
     sentence="{failed}.",
-    attempt="""Make what holds most of it smaller: smaller batches or shorter sequences, activation checkpointing,
+    attempt="""Make the largest holders smaller: smaller batches or shorter sequences, activation checkpointing,
     16-bit types, sharded optimizer state and parameters, and no tensors kept from step to step. Against fragmentation
     PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.""",
     caveat="""What is freed by other streams or by Python's garbage collector a little later is still counted as allocated.""",

@@ -201,7 +201,7 @@ class SidecarStore:
         with self._changed:
             most = max(1, min(self.settings.open_traces, descriptors() // DESCRIPTORS_PER_MAP))
             mapped = self._mapped.setdefault(product.name, Memo(most, weighed=False))
-        mapped_files.report_cut(self.located(path))
+        mapped_files.report_changed()
         if damage_reports.take(self.located(path)):
             self.folder().condemn(path)
             mapped.drop(path)
@@ -448,7 +448,7 @@ class SidecarStore:
             return
         if news.code == SidecarError.code:
             # What it is made of; the worker saw that, this process did not.
-            damage_reports.report(job.location.text)
+            damage_reports.report(job.location.text, "is damaged")
         if news.code in DEAD:
             _remove_parts(Path(job.sidecar))
         ended = news.outcome is not None or news.error is not None

@@ -12,6 +12,7 @@ from typing import Any
 from torch_tb_profiler.errors import BadRequest, Busy, MissingPackage, NotReady, SidecarError
 from torch_tb_profiler.runs.executor import WorkerProcess
 from torch_tb_profiler.sql.engine import LESS, Limits, Result
+from torch_tb_profiler.store import damage_reports
 
 IDLE_SECONDS = 60.0
 """So long a process waits for the next statement."""
@@ -58,6 +59,10 @@ class Statements:
             if found["code"] != NotReady.code or asked_again:
                 break
             make_insight()
+        if found["code"] == SidecarError.code:
+            # That process saw it, and removed the file; this one did not.
+            for path in (sidecar, insight):
+                damage_reports.report(path, "is damaged", remove=False)
         raise _ERRORS.get(found["code"], BadRequest)(found["message"], found["hint"])
 
     def _answer(self, sidecar: str, question: dict[str, Any], limits: Limits) -> dict[str, Any]:

@@ -1,0 +1,113 @@
+"""Each request ends in time, whatever its answer waits for: a lock, a process, a disk, or its own computing.
+
+::
+
+    request ──▶ a thread makes the answer ──▶ reply
+       └── it is late: 202, ask again ──▶ the same question gets what that thread makes
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import suppress
+from typing import Any, Generic, TypeVar
+
+from torch_tb_profiler.errors import Busy, NotReady
+
+T = TypeVar("T")
+SECONDS = 20.0
+"""How long a request waits for its answer, and a download for its next piece."""
+LATE_SECONDS = 120.0
+"""How long a late answer is kept for whoever asks again."""
+MOST_LATE = 64
+MOST_THREADS = 256
+_free = threading.BoundedSemaphore(MOST_THREADS)
+
+
+class _Work(Generic[T]):
+    """One answer in the making."""
+
+    def __init__(self, make: Callable[[], T]) -> None:
+        self.late_since = 0.0
+        self._make = make
+        self._ended = threading.Event()
+        self._outcome: list[T] = []
+        self._failure: BaseException | None = None
+        threading.Thread(target=self._run, name="profiler-answer", daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            self._outcome.append(self._make())
+        except BaseException as error:  # it is raised where it was asked for
+            self._failure = error
+        finally:
+            _free.release()
+            self._ended.set()
+
+    def ends_within(self, seconds: float) -> bool:
+        return self._ended.wait(seconds)
+
+    def outcome(self) -> T:
+        if self._failure is not None:
+            raise self._failure
+        return self._outcome[0]
+
+    def let_go(self) -> None:
+        """Close an answer that nobody fetched."""
+        for outcome in self._outcome:
+            with suppress(Exception):
+                outcome.close()  # type: ignore[attr-defined]
+
+
+def _begun(make: Callable[[], T]) -> _Work[T]:
+    if not _free.acquire(timeout=SECONDS):
+        raise Busy("Too many requests are being answered.", "Try again in a moment.")
+    return _Work(make)
+
+
+class Deadline(Generic[T]):
+    """Answers of one kind, each within ``SECONDS``. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._late: dict[Hashable, _Work[T]] = {}
+
+    def answer(self, question: Hashable, make: Callable[[], T]) -> T:
+        """What ``make`` returns or raises. A late answer goes to whoever asks the same ``question`` next; with None nobody does.
+
+        Raises:
+            NotReady: it is late.
+            Busy: it is late and nobody can ask for it again, or too many others are.
+        """
+        with self._lock:
+            work = self._late.pop(question, None)
+        work = work or _begun(make)
+        if work.ends_within(SECONDS):
+            return work.outcome()
+        if question is None:
+            raise Busy(f"It takes longer than {SECONDS:g} s.", "Try again in a moment.")
+        self._keep(question, work)
+        raise NotReady("The answer takes long; it is being made.", "Wait a moment.", progress=0.0)
+
+    def _keep(self, question: Hashable, work: _Work[T]) -> None:
+        with self._lock:
+            now = work.late_since = time.monotonic()
+            old = [k for k, late in self._late.items() if late.late_since < now - LATE_SECONDS]
+            gone = [self._late.pop(key) for key in old or list(self._late)[MOST_LATE - 1 :]]
+            if self._late.setdefault(question, work) is not work:
+                gone.append(work)
+        for late in gone:
+            late.let_go()
+
+
+def timely(pieces: Iterator[Any]) -> Iterator[Any]:
+    """The same pieces, each within ``SECONDS``.
+
+    Raises:
+        Busy: the next one is late.
+    """
+    deadline, end = Deadline[Any](), object()
+    while (piece := deadline.answer(None, lambda: next(pieces, end))) is not end:
+        yield piece

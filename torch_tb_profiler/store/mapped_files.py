@@ -46,22 +46,26 @@ class _Mapped(msgspec.Struct):
     written: int
     told: bool = False
 
-    def in_place(self) -> os.stat_result | None:
-        """What its path leads to, if that is it: a file that was replaced stays as long as it is mapped."""
-        with contextlib.suppress(OSError):
-            if _identity(found := os.stat(self.path)) == self.file:
-                return found
-        return None
+    def in_place(self) -> bool:
+        """Whether its path leads to it: a file that was replaced stays as long as it is mapped."""
+        found = _status(self.path)
+        return found is not None and _identity(found) == self.file
 
     def changed(self) -> str:
-        """What happened to it since it was mapped, in words; empty where nothing did."""
-        data, found = self.data(), self.in_place()
+        """What happened to it since it was mapped, in words; empty where nothing did, or its path leads nowhere: then nobody
+        writes to it.
+        """
+        data, found = self.data(), _status(self.path)
         if data is None or self.told:
             return ""
         with contextlib.suppress(ValueError, OSError):
             if data.size() != len(data):
                 return "has another size by now"
-        return "was written to meanwhile" if found and found.st_mtime_ns != self.written else ""
+        if found is None:
+            return ""
+        if _identity(found) != self.file:
+            return "was replaced meanwhile"
+        return "was written to meanwhile" if found.st_mtime_ns != self.written else ""
 
 
 class _Action(ctypes.Structure):
@@ -106,10 +110,16 @@ def report_changed() -> None:
     for each in known:
         if why := each.changed():
             each.told = True
-            damage_reports.report(each.path, why, remove=each.in_place() is not None)
+            damage_reports.report(each.path, why, remove=each.in_place())
 
 
 damage_reports.look_by(report_changed)
+
+
+def _status(path: str) -> os.stat_result | None:
+    with contextlib.suppress(OSError):
+        return os.stat(path)
+    return None
 
 
 def _identity(stat: os.stat_result) -> tuple[int, int]:
@@ -131,7 +141,7 @@ def _lay_zeros(address: int, libc: Any) -> bool:
             flags = mmap.MAP_PRIVATE | _FIXED | _ANONYMOUS
             laid = libc.mmap(page, known.end - page, mmap.PROT_READ, flags, -1, 0)
             why = "could not be read to its end: something cut it off"
-            damage_reports.report(known.path, why, remove=known.in_place() is not None)
+            damage_reports.report(known.path, why, remove=known.in_place())
             return bool(laid != _FAILED)
     return False
 

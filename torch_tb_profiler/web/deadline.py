@@ -23,7 +23,7 @@ LATE_SECONDS = 120.0
 """How long a late answer is kept for whoever asks again."""
 MOST_LATE = 64
 MOST_THREADS = 256
-_free = threading.BoundedSemaphore(MOST_THREADS)
+_free = threading.Semaphore(MOST_THREADS)
 
 
 class _Work(Generic[T]):

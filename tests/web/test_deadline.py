@@ -11,9 +11,10 @@ from werkzeug.test import Client, TestResponse
 from werkzeug.wrappers import Request, Response
 
 from tests.web.served import WHERE, WrittenCatalogue
-from torch_tb_profiler.errors import Busy, NotReady
+from torch_tb_profiler.errors import Busy, NotReady, SidecarError
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.store import damage_reports
 from torch_tb_profiler.web import deadline
 from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.deadline import Deadline, timely
@@ -169,3 +170,23 @@ def test_a_body_that_does_not_come_is_waited_for_no_longer(ended: threading.Even
 
     reply = Client(lambda e, s: guarded(slow, ("POST",))(Request(e))(e, s)).post("/x")
     assert (reply.status_code, code_of(reply)) == (503, "busy")
+
+
+def test_a_thread_that_never_ends_over_a_changed_table_is_ended(ended: threading.Event) -> None:
+    answers, turns = Deadline[None](), [0]
+
+    def turn_for_ever() -> None:
+        while True:
+            turns[0] += 1
+
+    with pytest.raises(NotReady):
+        answers.answer("question", turn_for_ever)
+    (work,) = answers._late.values()
+    assert not work.ends_within(0.1)
+    damage_reports.report("/nowhere/x", "was written to", remove=False)
+    damage_reports.take("/nowhere/x")
+    with pytest.raises(NotReady):
+        answers.answer("question", turn_for_ever)
+    assert work.ends_within(PATIENCE)
+    with pytest.raises(SidecarError):
+        answers.answer("question", turn_for_ever)

@@ -38,9 +38,15 @@ def times() -> int:
     return _times[0]
 
 
-def look_by(look: Callable[[], None]) -> None:
-    """Have ``look`` find and report damage at the end of each block of ``expect_readable``."""
-    _looks.append(look)
+def look_by(find: Callable[[], None]) -> None:
+    """Have ``find`` look for damage and report it, at the end of each block of ``expect_readable``."""
+    _looks.append(find)
+
+
+def look() -> None:
+    """Report what was damaged since."""
+    for each in _looks:
+        each()
 
 
 @contextmanager
@@ -57,8 +63,7 @@ def expect_readable() -> Iterator[None]:
         raise
     except Exception as error:
         failure = error
-    for look in _looks:
-        look()
+    look()
     if _times[0] != before:
         raise SidecarError(f"{_whys[-1]}.", "It is made again.") from failure
     if failure is not None:

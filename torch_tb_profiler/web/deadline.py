@@ -8,13 +8,15 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
-from torch_tb_profiler.errors import Busy, NotReady
+from torch_tb_profiler.errors import Busy, NotReady, SidecarError
+from torch_tb_profiler.store import damage_reports
 
 T = TypeVar("T")
 SECONDS = 20.0
@@ -26,16 +28,24 @@ MOST_THREADS = 256
 _free = threading.Semaphore(MOST_THREADS)
 
 
+class _Interrupted(SidecarError):
+    """Ends a thread that may never end by itself, because a table changed under it: a parent that is its own child, say."""
+
+    def __init__(self) -> None:
+        super().__init__("A file of the cache changed while it was read.", "It is made again.")
+
+
 class _Work(Generic[T]):
     """One answer in the making."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self.late_since = 0.0
         self._make = make
-        self._ended = threading.Event()
         self._outcome: list[T] = []
-        self._failure: BaseException | None = None
-        threading.Thread(target=self._run, name="profiler-answer", daemon=True).start()
+        self._failure: BaseException = _Interrupted()
+        self._damages = damage_reports.times()
+        self._thread = threading.Thread(target=self._run, name="profiler-answer", daemon=True)
+        self._thread.start()
 
     def _run(self) -> None:
         try:
@@ -44,13 +54,20 @@ class _Work(Generic[T]):
             self._failure = error
         finally:
             _free.release()
-            self._ended.set()
 
     def ends_within(self, seconds: float) -> bool:
-        return self._ended.wait(seconds)
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def interrupt_if_damaged(self) -> None:
+        """End the thread where a file was damaged since it began."""
+        damage_reports.look()
+        if damage_reports.times() != self._damages:
+            thread = ctypes.c_ulong(self._thread.ident or 0)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(_Interrupted))
 
     def outcome(self) -> T:
-        if self._failure is not None:
+        if not self._outcome:
             raise self._failure
         return self._outcome[0]
 
@@ -86,6 +103,7 @@ class Deadline(Generic[T]):
         work = work or _begun(make)
         if work.ends_within(SECONDS):
             return work.outcome()
+        work.interrupt_if_damaged()
         if question is None:
             raise Busy(f"It takes longer than {SECONDS:g} s.", "Try again in a moment.")
         self._keep(question, work)

@@ -17,6 +17,7 @@ from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.experiments import Experiments
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.store.categories import CATEGORIES
+from torch_tb_profiler.untrusted import prepared
 from torch_tb_profiler.views.wire import Wire
 from torch_tb_profiler.web.parameters import (
     REQUIRED,
@@ -193,7 +194,7 @@ def fault(path: str, body: bytes, query: Mapping[str, str], known: Known | None)
     if not issubclass(route.answers, Wire):
         return ""  # its status and its length are right; it may be empty
     try:
-        msgspec.json.decode(body, type=route.answers, strict=True)
+        msgspec.json.decode(body, type=prepared(route.answers), strict=True)
     except (msgspec.DecodeError, ValueError) as error:
         return f"not of the declared shape: {error}"
     payload = msgspec.json.decode(body)

@@ -41,6 +41,7 @@ from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import damage_reports, mapped_files
 from torch_tb_profiler.units import format_bytes
+from torch_tb_profiler.untrusted import prepared
 
 if TYPE_CHECKING:
     from torch_tb_profiler.runs.cluster_link import ClusterLink
@@ -232,7 +233,7 @@ class SidecarStore:
         told = self.folder().told(path)
         if told is not None:
             with suppress(msgspec.ValidationError):
-                return msgspec.convert(told, Outcome)
+                return msgspec.convert(told, prepared(Outcome))
         return outcome_of(*self._read(read_head, path))
 
     def is_made(self, product: DerivedProduct[Any], sidecar: str) -> bool:

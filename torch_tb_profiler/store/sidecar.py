@@ -47,6 +47,7 @@ from torch_tb_profiler.store.strings import NO_STRINGS, StringTable
 from torch_tb_profiler.store.summary import Summary
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import TIMELINE_TABLES
+from torch_tb_profiler.untrusted import prepared
 
 T = TypeVar("T")
 
@@ -319,7 +320,7 @@ def read_head(path: str | os.PathLike[str]) -> tuple[Trace, Facts]:
     with _usable(path), open(path, "rb", buffering=0) as file:
         total = os.fstat(file.fileno()).st_size
         size = _header_size(file.read(8), total)
-        metadata = msgspec.json.decode(file.read(size), type=_Head).metadata
+        metadata = msgspec.json.decode(file.read(size), type=prepared(_Head)).metadata
         _expect_name(path, metadata.name)
         if 8 + size + int(metadata.bytes) != total:
             raise ValueError("the file is truncated or has grown")
@@ -476,5 +477,5 @@ def _rebuild(arrays: _Arrays | None, about: dict[str, Any]) -> tuple[Trace, Fact
         about["base_ns"],
         SourceFile(**about["source"]) if about["source"] else None,
     )
-    summary = msgspec.convert(about["summary"], Summary)
+    summary = msgspec.convert(about["summary"], prepared(Summary))
     return trace, Facts(strings, fact_tables, summary, DefectCounts(about["defects"]))

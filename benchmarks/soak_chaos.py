@@ -91,7 +91,7 @@ class Chaos:
         if len(sidecars) < 2:
             return
         act = self.chance.choice((self._overwrite, self._clear, self._cut, self._swap, self._copy))
-        with contextlib.suppress(FileNotFoundError, ValueError):  # it is gone, or empty
+        with contextlib.suppress(OSError, ValueError):  # it is gone or empty, or the disk is full
             act(*self.chance.sample(sidecars, 2))
             self.counts[f"sidecars {act.__name__.strip('_')}"] += 1
 

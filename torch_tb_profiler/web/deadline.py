@@ -38,9 +38,9 @@ class _Interrupted(SidecarError):
 class _Work(Generic[T]):
     """One answer in the making."""
 
-    def __init__(self, make: Callable[[], T]) -> None:
+    def __init__(self, make: Callable[[], T], ended: Callable[[], None]) -> None:
         self.late_since = 0.0
-        self._make = make
+        self._make, self._ended = make, ended
         self._outcome: list[T] = []
         self._failure: BaseException = _Interrupted()
         self._damages = damage_reports.times()
@@ -53,7 +53,7 @@ class _Work(Generic[T]):
         except BaseException as error:  # it is raised where it was asked for
             self._failure = error
         finally:
-            _free.release()
+            self._ended()
 
     def ends_within(self, seconds: float) -> bool:
         self._thread.join(seconds)
@@ -79,9 +79,10 @@ class _Work(Generic[T]):
 
 
 def _begun(make: Callable[[], T]) -> _Work[T]:
-    if not _free.acquire(timeout=SECONDS):
+    free = _free
+    if not free.acquire(timeout=SECONDS):
         raise Busy("Too many requests are being answered.", "Try again in a moment.")
-    return _Work(make)
+    return _Work(make, free.release)
 
 
 class Deadline(Generic[T]):

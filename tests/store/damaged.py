@@ -10,7 +10,7 @@ from pathlib import Path
 Damage = Callable[[random.Random, Path, Path], object]
 
 
-def overwritten(chance: random.Random, path: Path, _: Path) -> None:
+def overwritten(chance: random.Random, path: Path, other: Path) -> None:
     """Some bytes are others."""
     with path.open("r+b") as file:
         for _ in range(chance.choice((1, 64))):

@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
 from torch_tb_profiler.analysis.distributed.rank import Rank, rank_of
 from torch_tb_profiler.analysis.distributed.run import RunFigures, run_figures
 from torch_tb_profiler.analysis.what_if.stragglers import Stragglers
-from torch_tb_profiler.errors import ProfilerError
+from torch_tb_profiler.errors import NotReady, ProfilerError
 from torch_tb_profiler.runs.aligned_run import nearest_spans
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedRank, Span, State, Worker
@@ -293,7 +293,10 @@ class Fleets:
             insight = self._source.ask_insight(asked.run.name, member.worker.name, member.span.name)
         except ProfilerError:
             return None
-        if not isinstance(insight, OpenedInsight) or insight.id != member.id:
+        if not isinstance(insight, OpenedInsight):
+            # Without it other figures would be told, and kept.
+            raise NotReady("A rank is read again.", "Wait a moment.", progress=insight)
+        if insight.id != member.id:
             return None
         return RankTrace(insight.opened.trace, insight.opened.facts, insight.insight)
 

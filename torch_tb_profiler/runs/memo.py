@@ -19,6 +19,7 @@ from torch_tb_profiler.store import damage_reports
 
 T = TypeVar("T")
 expect_readable = damage_reports.expect_readable
+damage_times, look_for_damage = damage_reports.times, damage_reports.look
 LIMIT = 128
 """Results kept per trace; the least recently used is let go."""
 UNLIMITED = math.inf

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
 from torch_tb_profiler.errors import Busy, NotReady, SidecarError
-from torch_tb_profiler.store import damage_reports
+from torch_tb_profiler.runs.memo import damage_times, look_for_damage
 
 T = TypeVar("T")
 SECONDS = 20.0
@@ -43,7 +43,7 @@ class _Work(Generic[T]):
         self._make, self._ended = make, ended
         self._outcome: list[T] = []
         self._failure: BaseException = _Interrupted()
-        self._damages = damage_reports.times()
+        self._damages = damage_times()
         self._thread = threading.Thread(target=self._run, name="profiler-answer", daemon=True)
         self._thread.start()
 
@@ -61,8 +61,8 @@ class _Work(Generic[T]):
 
     def interrupt_if_damaged(self) -> None:
         """End the thread where a file was damaged since it began."""
-        damage_reports.look()
-        if damage_reports.times() != self._damages:
+        look_for_damage()
+        if damage_times() != self._damages:
             thread = ctypes.c_ulong(self._thread.ident or 0)
             ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(_Interrupted))
 

@@ -2,18 +2,20 @@
 wrong around it; prints a table and a verdict.
 
     nice -n 15 python benchmarks/soak.py --minutes 60 --clients 200 [--rate 20] [--seed 1]
-    [--traces DIR] [--scratch DIR] [--log FILE] [--write]
+    [--serve] [--traces DIR] [--scratch DIR] [--log FILE] [--write]
 
 Three logdirs: runs that never change (samples, ``--traces`` more), runs that appear, grow, are
 replaced, cut, renamed and removed every few seconds, and a web server that is slow and fails
 (``soak_store.py``). The clients ask every route with valid parameters (``soak_questions.py``) and
-check every reply (``soak_clients.py``). Meanwhile worker processes are killed, sidecars removed, disks
+check every reply (``soak_clients.py``): it comes within 30 s, and about what never changes it is what the server answered
+before anything was disturbed. Meanwhile worker processes are killed, sidecars removed, written to, cut and exchanged, disks
 filled (small ones in memory, where the system lets us mount them: as root) and the clock of the server's
 processes jumps (``soak_chaos.py``; ``time.time`` is replaced in them, the system's clock stays).
 
 At the end the disturbances stop, every file must be right, and the server is ended; another one is killed
 while it imports. ``--rate`` is
 requests per second of all clients together. ``--log`` keeps what the server says, such as why a reply failed.
+``--serve`` asks ``torch-tb-profiler serve`` about the first two logdirs instead; SIGTERM must end it within 5 s.
 ``--write`` puts the table into ``soak.md``.
 """
 
@@ -35,9 +37,19 @@ from pathlib import Path
 from typing import Any
 
 from soak_chaos import Chaos, leftovers
-from soak_clients import LIVE, SINGLE, Client, Connection, World, Wrong, refer, settled
+from soak_clients import (
+    LIVE,
+    SINGLE,
+    Client,
+    Connection,
+    World,
+    Wrong,
+    answer_quietly,
+    refer,
+    settled,
+)
 from soak_logdir import ChangingLogdir, make_constant
-from soak_server import START_SECONDS, Disk, Server, process
+from soak_server import SERVE_END_SECONDS, START_SECONDS, Disk, Server, process
 from soak_table import Row, report, verdict
 
 HERE = Path(__file__).resolve().parent
@@ -59,9 +71,10 @@ class Soak:
     def run(self) -> int:
         """Carry it out; the exit code."""
         chance = random.Random(self.options.seed)
-        folders = {name: self.scratch / name for name in ("const", "live", "web")}
+        folders = {name: self.scratch / "logdir" / name for name in ("const", "live")}
+        folders["web"] = self.scratch / "web"
         for folder in folders.values():
-            folder.mkdir()
+            folder.mkdir(parents=True)
         pool = make_constant(folders["const"], self.options.traces)
         for number, source in enumerate(chance.sample(pool, min(3, len(pool)))):
             run = folders["web"] / f"run{number}"
@@ -78,6 +91,8 @@ class Soak:
             **{name: str(folders[name]) for name in ("const", "live")},
             "web": f"http://127.0.0.1:{int(store.stdout.readline())}/",
         }
+        if self.options.serve:
+            locations = {"": str(folders["const"].parent)}
         server = Server(locations, disks[0].path, disks[1].path, self.scratch)
         live = ChangingLogdir(folders["live"], pool, chance)
         try:
@@ -104,9 +119,10 @@ class Soak:
         pool: list[Path],
     ) -> int:
         """Clients and disturbances, then the end; the exit code."""
-        world, watcher = World(server.port, live), Connection(server.port, keep=True)
+        world, watcher = World(server, live), Connection(server, keep=True)
         self.wait_for(world, watcher, len(pool))
         refer(world, watcher, const, pool)
+        answer_quietly(world, watcher, self.options.seed)
         for _ in range(FIRST_CHANGES):
             live.change()
         chaos = Chaos(server, live, disks, live.chance, self.options.minutes)
@@ -124,7 +140,9 @@ class Soak:
         faults = self.last_look(world, watcher)
         watcher.close()
         orphans = server.end()
+        late = server.alone and server.end_seconds > SERVE_END_SECONDS
         found = {
+            "late end": [f"SIGTERM: {server.end_seconds:.1f} s"] if late else [],
             "wrong": [*world.ledger.wrong, *faults],
             "leftovers": leftovers([disk.path for disk in disks]),
             "orphans": [*orphans, *server.killed(START_SECONDS)],
@@ -159,7 +177,7 @@ class Soak:
     def watch(self, server: Server, world: World, disks: list[Disk]) -> list[Row]:
         """A row every period, until the time is over."""
         begin, rows = time.monotonic(), []
-        connection = Connection(server.port, keep=False)
+        connection = Connection(server, keep=False)
         while (now := time.monotonic() - begin) < 60 * self.options.minutes:
             time.sleep(max(0.0, PERIOD_SECONDS - now % PERIOD_SECONDS))
             try:
@@ -228,6 +246,7 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=200)
     parser.add_argument("--rate", type=float, default=20.0, help="requests per second in all")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--serve", action="store_true", help="without TensorBoard")
     parser.add_argument("--traces", type=Path, help="folder with runs of more traces")
     parser.add_argument("--scratch", type=Path, help="where to work; default: a temporary folder")
     parser.add_argument("--log", type=Path, help="where to keep the server's log")

@@ -1,5 +1,5 @@
-"""What goes wrong around the server of ``soak.py``: workers are killed, sidecars vanish, disks are
-full, the clock jumps.
+"""What goes wrong around the server of ``soak.py``: workers are killed, sidecars vanish, are damaged or change places, disks
+are full, the clock jumps.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from pathlib import Path
 from soak_logdir import ChangingLogdir
 from soak_server import Disk, Server
 
-CHANGE_SECONDS, KILL_SECONDS, EVICT_SECONDS, CLOCK_SECONDS = 3.0, 15.0, 40.0, 90.0
+CHANGE_SECONDS, KILL_SECONDS, EVICT_SECONDS, CLOCK_SECONDS = 3.0, 6.0, 40.0, 90.0
+DAMAGE_SECONDS = 5.0
 """Mean pauses."""
 FULL_SECONDS = 40.0
 SHIFTS = (-86_400.0, -3600.0, 0.0, 3600.0, 30 * 86_400.0)
@@ -43,6 +44,7 @@ class Chaos:
             self.logdir.change: CHANGE_SECONDS,
             self.kill: KILL_SECONDS,
             self.evict: EVICT_SECONDS,
+            self.damage: DAMAGE_SECONDS,
             self.clock: CLOCK_SECONDS,
             # Twice in the time, the cache's disk and then both.
             self.fill: 60 * self.minutes / 3,
@@ -82,6 +84,42 @@ class Chaos:
         if sidecars:
             self.chance.choice(sidecars).unlink(missing_ok=True)
             self.counts["sidecars removed"] += 1
+
+    def damage(self) -> None:
+        """Somebody writes to a sidecar, or moves it."""
+        sidecars = sorted(self.server.cache.glob("*.safetensors"))
+        if len(sidecars) < 2:
+            return
+        act = self.chance.choice((self._overwrite, self._clear, self._cut, self._swap, self._copy))
+        with contextlib.suppress(OSError, ValueError):  # it is gone or empty, or the disk is full
+            act(*self.chance.sample(sidecars, 2))
+            self.counts[f"sidecars {act.__name__.strip('_')}"] += 1
+
+    def _overwrite(self, path: Path, _: Path) -> None:
+        with open(path, "r+b") as file:
+            for _ in range(64):
+                file.seek(self.chance.randrange(path.stat().st_size))
+                file.write(self.chance.randbytes(8))
+
+    def _clear(self, path: Path, _: Path) -> None:
+        size = path.stat().st_size
+        with open(path, "r+b") as file:
+            file.seek(self.chance.randrange(size))
+            file.write(bytes(min(size - file.tell(), 1 << 20)))
+
+    def _cut(self, path: Path, _: Path) -> None:
+        os.truncate(path, self.chance.randrange(path.stat().st_size))
+
+    def _swap(self, path: Path, other: Path) -> None:
+        part = path.with_name(f"{path.name}.swap")
+        path.rename(part)
+        other.rename(path)
+        part.rename(other)
+
+    def _copy(self, path: Path, other: Path) -> None:
+        with open(path, "r+b") as file:
+            file.truncate()
+            file.write(other.read_bytes())
 
     def clock(self) -> None:
         """The wall clock jumps."""

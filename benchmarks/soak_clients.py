@@ -17,17 +17,19 @@ from urllib.parse import urlencode
 import msgspec
 from soak_logdir import CUT, ChangingLogdir
 from soak_questions import Known, Place, comparable, fault, learn, question
-from soak_server import PREFIX
+from soak_server import Server
 
 from torch_tb_profiler.web.downloads import Download
 from torch_tb_profiler.web.route_table import ROUTES
 
-PATIENCE_SECONDS = 120.0
+PATIENCE_SECONDS = 30.0
+"""In which each request is answered."""
+SETTLE_SECONDS = 120.0
 CONST, LIVE, WEB = "const", "live", "web"
 ALLOWED = {
-    CONST: {200, 202, 304},
-    LIVE: {200, 202, 304, 400, 404, 409, 502},
-    WEB: {200, 202, 304, 404, 409, 502},
+    CONST: {200, 202, 304, 503, 504},
+    LIVE: {200, 202, 304, 400, 404, 409, 502, 503, 504},
+    WEB: {200, 202, 304, 404, 409, 502, 503, 504},
 }
 """Statuses that may come about a trace that stays, that changes, or that lies in the bad store."""
 PASSING = ("killed", "full", "space", "tried again", "could not be made", "ended with")
@@ -96,8 +98,8 @@ class Ledger:
 class Connection:
     """Asks a server, over one connection or over one for each request."""
 
-    def __init__(self, port: int, keep: bool) -> None:
-        self.port, self.keep = port, keep
+    def __init__(self, server: Server, keep: bool) -> None:
+        self.server, self.keep = server, keep
         self._open: http.client.HTTPConnection | None = None
 
     def ask(self, path: str, query: dict[str, str], tag: str = "") -> tuple[int, bytes, str]:
@@ -109,6 +111,10 @@ class Connection:
         again = self._open is not None
         try:
             return self._ask(path, query, tag)
+        except TimeoutError:
+            self.close()
+            self.server.tell_stacks()
+            raise
         except (OSError, http.client.HTTPException):
             self.close()
             # A server may close a connection that was idle; a new one must do.
@@ -122,10 +128,10 @@ class Connection:
     def _ask(self, path: str, query: dict[str, str], tag: str) -> tuple[int, bytes, str]:
         if self._open is None:
             self._open = http.client.HTTPConnection(
-                "127.0.0.1", self.port, timeout=PATIENCE_SECONDS
+                "127.0.0.1", self.server.port, timeout=PATIENCE_SECONDS
             )
         headers = {"Accept-Encoding": "gzip", **({"If-None-Match": tag} if tag else {})}
-        self._open.request("GET", f"{PREFIX}{path}?{urlencode(query)}", headers=headers)
+        self._open.request("GET", f"{self.server.prefix}{path}?{urlencode(query)}", headers=headers)
         reply = self._open.getresponse()
         body = reply.read()
         if reply.headers.get("Content-Encoding") == "gzip":
@@ -143,7 +149,7 @@ class Connection:
 class World:
     """What the clients share: the traces that are there, and what is known of each."""
 
-    port: int
+    server: Server
     live: ChangingLogdir
     ledger: Ledger = field(default_factory=Ledger)
     places: dict[str, list[Place]] = field(default_factory=dict)
@@ -153,6 +159,8 @@ class World:
     tags: dict[tuple[str, str], str] = field(default_factory=dict)
     references: dict[tuple[str, str], str] = field(default_factory=dict)
     """Digest of a route's reply about a content of the pool, by route and content."""
+    asked: dict[Place, list[tuple[str, dict[str, str]]]] = field(default_factory=dict)
+    """Questions that were answered before anything was disturbed."""
 
     def look(self, connection: Connection) -> dict[str, Any] | None:
         """Read which traces are there; the payload of /diagnosis."""
@@ -181,7 +189,7 @@ class Client:
     def __init__(self, number: int, world: World, pause: float) -> None:
         self.chance = random.Random(number)
         self.world, self.pause = world, pause
-        self.connection = Connection(world.port, keep=number % 2 == 0)
+        self.connection = Connection(world.server, keep=number % 2 == 0)
 
     def run(self, stopped: threading.Event) -> None:
         """Ask until told to stop."""
@@ -210,6 +218,9 @@ class Client:
         if known is None:
             self.ask(family, route.path, {}, None)
             return
+        if self.world.asked.get(place) and self.chance.random() < 0.5:
+            self.ask(family, *self.chance.choice(self.world.asked[place]), known)
+            return
         query = question(self.chance, route, place, other, known)
         if query is not None:
             self.ask(family, route.path, query, known)
@@ -230,8 +241,10 @@ class Client:
                 raise
             world.ledger.heard(path, 0, time.perf_counter() - begin)
             return 0, b""
-        world.ledger.heard(path, status, time.perf_counter() - begin)
-        why = self.refusal(family, path, status, body, bool(tag))
+        seconds = time.perf_counter() - begin
+        world.ledger.heard(path, status, seconds)
+        late = f"after {seconds:.0f} s" if seconds > PATIENCE_SECONDS else ""
+        why = late or self.refusal(family, path, status, body, bool(tag))
         if not why and status == 200:
             if new and family == CONST:
                 world.tags[key] = new
@@ -253,6 +266,9 @@ class Client:
             message = f"{error['code']}: {error['message']}"
         except (msgspec.DecodeError, KeyError, TypeError):
             return f"not the shape of an error: {body[:200]!r}"
+        if status == 202 and "takes long" in message:
+            self.world.ledger.checked["late answers"] += 1
+            self.world.server.tell_stacks()
         if status in ALLOWED[family]:
             return ""
         # It has no allocator records, or the chosen steps have no call of that operator.
@@ -295,17 +311,44 @@ def refer(world: World, connection: Connection, folder: Path, pool: list[Path]) 
             world.references[path, str(content)] = hashlib.sha256(body).hexdigest()
 
 
+def answer_quietly(world: World, connection: Connection, seed: int) -> None:
+    """Ask each route about each trace that never changes while nothing is disturbed: what it answers is true from now on."""
+    chance = random.Random(seed)
+    for place in world.places[CONST]:
+        known = None
+        while known is None:
+            known = learn(lambda path, query: connection.ask(path, query)[:2], place)
+        world.known[place] = known
+        questions = world.asked[place] = []
+        for route in ROUTES.values():
+            query = question(chance, route, place, place, known) if route.opens else None
+            if query is None:
+                continue
+            status, body = _answered(connection, route.path, query)
+            if status == 200:
+                questions.append((route.path, query))
+                file = world.paths[place]
+                if comparable(route.path, world.sizes[file.rpartition("/")[0]] == 1, body):
+                    world.ledger.same(route.path, query, body)
+
+
+def _answered(connection: Connection, path: str, query: dict[str, str]) -> tuple[int, bytes]:
+    """The last reply, which is no 202 unless that takes too long."""
+    end = time.monotonic() + SETTLE_SECONDS
+    while True:
+        status, body, _ = connection.ask(path, query)
+        if status not in (202, 503, 504) or time.monotonic() > end:
+            return status, body
+        time.sleep(0.3)
+
+
 def settled(connection: Connection, path: str, query: dict[str, str]) -> bytes:
     """The body once it is there.
 
     Raises:
         SystemExit: it does not come.
     """
-    end = time.monotonic() + PATIENCE_SECONDS
-    status, body = 0, b""
-    while time.monotonic() < end:
-        status, body, _ = connection.ask(path, query)
-        if status == 200 or (status == 404 and path.startswith("/memory/")):
-            return body
-        time.sleep(0.3)
+    status, body = _answered(connection, path, query)
+    if status == 200 or (status == 404 and path.startswith("/memory/")):
+        return body
     raise SystemExit(f"{path} {query}: {status} {body[:300]!r}")

@@ -17,6 +17,8 @@ from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.experiments import Experiments
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.store.categories import CATEGORIES
+from torch_tb_profiler.untrusted import prepared
+from torch_tb_profiler.views.wire import Wire
 from torch_tb_profiler.web.parameters import (
     REQUIRED,
     Kind,
@@ -137,6 +139,7 @@ def value(
         "k": lambda: _tiles(chance, known, level),
         "lanes": lambda: as_ranges(sorted(chance.sample(known.lanes, min(8, len(known.lanes))))),
         "series": lambda: str(chance.randrange(len(known.about["counters"]))),
+        "step": lambda: str(chance.randrange(known.steps)),
         "event": lambda: str(chance.randrange(known.about["events"])),
         "first": lambda: str(chance.randrange(max(1, known.about["name_count"]))),
         "device": lambda: str(chance.choice(known.memory_devices)),
@@ -178,7 +181,7 @@ def comparable(path: str, alone: bool, body: bytes) -> bool:
         return False
     if not {Fleets, Catalogue} & set(route.handed.values()):
         return True
-    answers = isinstance(route.answers, type) and issubclass(route.answers, msgspec.Struct)
+    answers = isinstance(route.answers, type) and issubclass(route.answers, Wire)
     payload = msgspec.json.decode(body) if alone and answers else {}
     return bool(payload) and payload.get("progress", 1.0) == 1.0
 
@@ -188,10 +191,10 @@ def fault(path: str, body: bytes, query: Mapping[str, str], known: Known | None)
     route = ROUTES[path]
     if route.answers is bytes:
         return _fault_of_tiles(body)
-    if not issubclass(route.answers, msgspec.Struct):
+    if not issubclass(route.answers, Wire):
         return ""  # its status and its length are right; it may be empty
     try:
-        msgspec.json.decode(body, type=route.answers, strict=True)
+        msgspec.json.decode(body, type=prepared(route.answers), strict=True)
     except (msgspec.DecodeError, ValueError) as error:
         return f"not of the declared shape: {error}"
     payload = msgspec.json.decode(body)

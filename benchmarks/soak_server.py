@@ -1,11 +1,12 @@
-"""The server of ``soak.py``: TensorBoard with the plugin, its processes, the disks that it writes to,
-and a clock that jumps.
+"""The server of ``soak.py``: TensorBoard with the plugin, or ``torch-tb-profiler serve``, its processes, the disks that it
+writes to, and a clock that jumps.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -19,6 +20,8 @@ PREFIX = "/data/plugin/pytorch_profiler"
 DISK_BYTES = 512 << 20
 CACHE_LIMIT_BYTES = 256 << 20
 START_SECONDS, END_SECONDS = 90.0, 30.0
+SERVE_END_SECONDS = 5.0
+"""What ``serve`` may take to end."""
 CLOCK = '''"""Shifts the wall clock of this process by the seconds in a file."""
 import os, time
 if path := os.environ.get("SOAK_CLOCK"):
@@ -132,7 +135,9 @@ class Disk:
 
 @dataclass
 class Server:
-    """TensorBoard on a port of its own; ``seen``: the processes that it ever started."""
+    """A server on a port of its own; ``logdirs``: the one below which all lie, by the empty name, is served by ``serve``, others by
+    TensorBoard. ``seen``: the processes that it ever started; ``end_seconds``: what its end took.
+    """
 
     logdirs: dict[str, str]
     cache: Path
@@ -140,6 +145,17 @@ class Server:
     scratch: Path
     port: int = 0
     seen: dict[int, str] = field(default_factory=dict)
+    end_seconds: float = 0.0
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is ``serve``."""
+        return "" in self.logdirs
+
+    @property
+    def prefix(self) -> str:
+        """What stands before each route."""
+        return "" if self.alone else PREFIX
 
     def start(self) -> None:
         """Start it; returns when the plugin answers.
@@ -165,10 +181,13 @@ class Server:
             "TORCH_TB_PROFILER_SCAN_SECONDS": "2",
         }
         spec = ",".join(f"{name}:{path}" for name, path in self.logdirs.items())
-        words = ["--logdir_spec", spec, "--port", str(self.port), "--host", "127.0.0.1"]
+        words = ["--port", str(self.port), "--host", "127.0.0.1"]
+        command = ["-m", "tensorboard.main", "--logdir_spec", spec, "--reload_interval", "30"]
+        if self.alone:
+            command = ["-m", "torch_tb_profiler.cli.main", "serve", self.logdirs[""]]
         with open(self.scratch / "server.log", "ab") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "tensorboard.main", *words, "--reload_interval", "30"],
+                [sys.executable, *command, *words],
                 stdout=log,
                 stderr=log,
                 env=environment,
@@ -177,7 +196,9 @@ class Server:
         end = time.monotonic() + START_SECONDS
         while time.monotonic() < end and self.process.poll() is None:
             with contextlib.suppress(OSError):
-                urllib.request.urlopen(f"http://127.0.0.1:{self.port}{PREFIX}/runs", timeout=10)
+                urllib.request.urlopen(
+                    f"http://127.0.0.1:{self.port}{self.prefix}/runs", timeout=10
+                )
                 return
             time.sleep(0.2)
         raise SystemExit(f"The server did not start; see {self.scratch / 'server.log'}.")
@@ -188,6 +209,11 @@ class Server:
         part.write_text(str(seconds))
         os.replace(part, self.scratch / "shift")
 
+    def tell_stacks(self) -> None:
+        """Have ``serve`` write into its log what each thread does."""
+        if self.alone:
+            self.process.send_signal(signal.SIGUSR1)
+
     def workers(self) -> list[int]:
         """Its processes now."""
         found = below(self.process.pid)
@@ -197,12 +223,15 @@ class Server:
     def end(self) -> list[int]:
         """Stop it as a service manager does; the processes that outlived it."""
         self.workers()
+        begin = time.monotonic()
         self.process.terminate()
         try:
             self.process.wait(END_SECONDS)
         except subprocess.TimeoutExpired:
+            self.tell_stacks()
             self.process.kill()
             self.process.wait()
+        self.end_seconds = time.monotonic() - begin
         return self._outlived()
 
     def killed(self, seconds: float) -> list[int]:

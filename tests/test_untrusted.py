@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 import unicodedata
 from contextlib import suppress
 from pathlib import Path
@@ -162,3 +164,30 @@ def test_what_others_may_write_is_not_our_own(tmp_path: Path, mode: int) -> None
             read_file(file, 5, own=True)
     else:
         assert read_file(file, 5, own=True) == b"x"
+
+
+@pytest.mark.processes
+def test_types_that_several_threads_use_first() -> None:
+    """Without being prepared they crash msgspec, within few tries."""
+    done = subprocess.run(
+        [sys.executable, "-c", _FIRST_USES], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr
+
+
+_FIRST_USES = """
+import sys, threading
+import msgspec
+from torch_tb_profiler.untrusted import decoded
+sys.setswitchinterval(1e-6)
+for n in range(40):
+    inner = [msgspec.defstruct(f"I{n}_{i}", [("a", int, 0)]) for i in range(10)]
+    kind = msgspec.defstruct(f"T{n}", [(f"f{i}", list[each]) for i, each in enumerate(inner)])
+    text = msgspec.json.encode({f"f{i}": [{"a": 1}] for i in range(10)})
+    threads = [threading.Thread(target=decoded, args=(text, kind)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+print("alive")
+"""

@@ -117,6 +117,7 @@ class SidecarError(ProfilerError):
     """A cache file is damaged or of another version; it is rebuilt."""
 
     code = "sidecar"
+    status = 503
 
 
 class Busy(ProfilerError):

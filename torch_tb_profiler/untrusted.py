@@ -8,6 +8,7 @@ import errno
 import os
 import re
 import stat
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -150,9 +151,26 @@ def decoded(text: bytes, kind: Any = Any) -> Any:
     if _too_deep(text):
         raise ValueError(f"its brackets do not match, or are nested in more than {DEEPEST} levels")
     try:
-        return msgspec.json.decode(text, type=kind)
+        return msgspec.json.decode(text, type=prepared(kind))
     except (msgspec.DecodeError, RecursionError) as error:
         raise ValueError(said(error)) from None
+
+
+def prepared(kind: Any) -> Any:
+    """The same type, ready to be decoded or converted to by several threads: the first use of one by two threads at a time
+    crashes msgspec, and the process with it.
+    """
+    import msgspec
+
+    if kind not in _prepared:
+        with _preparing:
+            msgspec.json.Decoder(kind)
+            _prepared.add(kind)
+    return kind
+
+
+_preparing = threading.Lock()
+_prepared: set[Any] = set()
 
 
 def _too_deep(text: bytes) -> bool:

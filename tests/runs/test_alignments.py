@@ -1,8 +1,7 @@
-"""A pair is aligned once, in the background; what goes wrong is told where it was asked for."""
+"""A pair is aligned once; what goes wrong is told where it was asked for."""
 
 from __future__ import annotations
 
-import threading
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -10,8 +9,6 @@ import numpy as np
 import pytest
 
 from tests.analysis.diff.test_aligned_recordings import side_of, steps
-from torch_tb_profiler.analysis.diff.aligned_recordings import align_recordings
-from torch_tb_profiler.errors import NotReady
 from torch_tb_profiler.runs import alignments
 from torch_tb_profiler.runs.alignments import Alignments, Steps
 
@@ -34,30 +31,8 @@ def test_a_pair_is_aligned_once() -> None:
     assert kept.of(pair[1], pair[0]) is not first
 
 
-def test_what_takes_long_is_told_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    go_on = threading.Event()
-
-    def slow(before: Any, after: Any, report: Any) -> Any:
-        report(0.25)
-        go_on.wait()
-        return align_recordings(before, after, report)
-
-    monkeypatch.setattr(f"{alignments.__name__}.align_recordings", slow)
-    monkeypatch.setattr(alignments, "WAIT_SECONDS", 0.01)
-    kept, pair = Alignments(), (opened("a", 100, 100), opened("b", 100, 150))
-    with pytest.raises(NotReady):
-        kept.of(*pair)
-    with pytest.raises(NotReady) as again:
-        kept.of(*pair)
-    assert again.value.details["progress"] == 0.25
-    assert "25" in again.value.message
-    go_on.set()
-    monkeypatch.setattr(alignments, "WAIT_SECONDS", 30)
-    assert kept.of(*pair).steps == 2
-
-
 def test_a_failure_is_raised_where_it_was_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(before: Any, after: Any, report: Any) -> Any:
+    def failing(before: Any, after: Any) -> Any:
         raise ValueError("damaged")
 
     monkeypatch.setattr(f"{alignments.__name__}.align_recordings", failing)

@@ -16,7 +16,7 @@ import zstandard
 
 from tests.builders import drawn, loop
 from tests.views import hand_made
-from torch_tb_profiler.errors import NotFound, NotReady, Outdated, SourceError
+from torch_tb_profiler.errors import NotFound, Outdated, SourceError
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.runs import event_text
 from torch_tb_profiler.runs.event_text import EventTexts
@@ -242,14 +242,3 @@ def test_the_last_chunk_is_kept_for_its_own_trace_only(tmp_path: Path) -> None:
         assert json.loads(texts.read(found, 0))["name"] == name
         path.write_text("")
         assert json.loads(texts.read(found, 0))["name"] == name
-
-
-def test_one_reading_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "w0.pt.trace.json"
-    path.write_text(drawn.text_of(MORE))
-    found = opened(path)
-    texts = EventTexts()
-    monkeypatch.setattr(event_text, "WAIT_SECONDS", 0.01)
-    with texts._lock, pytest.raises(NotReady):
-        texts.read(found, 0)
-    assert texts.read(found, 0)

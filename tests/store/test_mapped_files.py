@@ -51,7 +51,7 @@ for way in ways:
         thread = threading.Thread(target=cut, args=(way, length, told))
         thread.start()
         thread.join()
-assert told == ["kept could not be read to its end: something cut it off."] * len(told), told
+assert all(text.startswith("kept ") and "cut it off" in text or "another size" in text for text in told), told
 assert not os.path.exists(path)
 print("alive")
 """
@@ -87,10 +87,10 @@ def test_a_file_that_became_shorter_is_noted_before_it_is_used(tmp_path: Path) -
     path.write_bytes(bytes(10_000))
     with path.open("rb") as file:
         data = mapped_files.contents(file, str(path))
-    mapped_files.report_cut(str(path))
+    mapped_files.report_changed()
     assert not damage_reports.take(str(path))
     os.truncate(path, 100)
-    mapped_files.report_cut(str(path))
+    mapped_files.report_changed()
     assert damage_reports.take(str(path))
     assert len(data) == 10_000
 
@@ -99,7 +99,7 @@ def test_without_a_fault_nothing_is_raised() -> None:
     with damage_reports.expect_readable():
         pass
     with pytest.raises(SidecarError, match="x could not be read"), damage_reports.expect_readable():
-        damage_reports.report_unreadable("/nowhere/x")
+        damage_reports.report("/nowhere/x", "could not be read")
     damage_reports.take("/nowhere/x")
 
 
@@ -112,6 +112,6 @@ def test_the_file_that_was_made_anew_meanwhile_stays(tmp_path: Path) -> None:
     path.unlink()
     path.write_bytes(bytes(10_000))
     for known in (True, False):
-        mapped_files.report_cut(str(path))
+        mapped_files.report_changed()
         assert damage_reports.take(str(path)) == known
     assert path.stat().st_size == len(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ def _number(text: str, kind: Callable[[str], _Number]) -> _Number:
 
 
 STANDARD_INPUT = "-"
+LONGEST_SECONDS = 86_400
 
 
 def path_or_input(text: str) -> str:
@@ -26,6 +28,8 @@ def path_or_input(text: str) -> str:
 
 def path_or_url(text: str) -> str:
     """A path or URL, not empty and not standard input."""
+    if "\0" in text:
+        raise argparse.ArgumentTypeError("the path holds a NUL, which no path does")
     if not text.strip():
         raise argparse.ArgumentTypeError("the path is empty; . is the current folder")
     if text == STANDARD_INPUT:
@@ -41,24 +45,38 @@ def words(text: str) -> tuple[str, ...]:
 
 
 def numbers(text: str) -> tuple[int, ...]:
-    """Whole numbers between commas."""
-    return tuple(_number(word, int) for word in words(text))
+    """Whole numbers from 0 between commas."""
+    return tuple(map(whole, words(text)))
+
+
+def whole(text: str, lowest: int = 0) -> int:
+    """A whole number from 0."""
+    number = _number(text, int)
+    if number < lowest:
+        raise argparse.ArgumentTypeError(f"{text} is less than {lowest}")
+    if number > sys.maxsize:
+        raise argparse.ArgumentTypeError(f"the number is larger than {sys.maxsize}")
+    return number
 
 
 def positive(text: str) -> int:
     """A whole number from 1."""
-    number = _number(text, int)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return whole(text, 1)
+
+
+def seconds(text: str) -> float:
+    """A time above 0, at most a day."""
+    number = _number(text, float)
+    if not 0 < number <= LONGEST_SECONDS:
+        raise argparse.ArgumentTypeError(
+            f"{text} is no number of seconds above 0, at most {LONGEST_SECONDS}"
+        )
     return number
 
 
 def event_number(text: str) -> int:
     """An event id, ``1234`` or ``#1234``."""
-    number = _number(text.removeprefix("#"), int)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text} is not an event id")
-    return number
+    return whole(text.removeprefix("#"))
 
 
 def percent(text: str) -> float:

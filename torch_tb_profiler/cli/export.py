@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 
 from torch_tb_profiler.api import export
 from torch_tb_profiler.cli import arguments
+from torch_tb_profiler.cli.argument_types import whole
 from torch_tb_profiler.cli.output import (
     all_traces,
     context_of,
@@ -86,10 +87,10 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--start",
         metavar="NS",
-        type=int,
+        type=whole,
         help="where the trace starts, ns after the first event (default: at the selected steps)",
     )
-    parser.add_argument("--end", metavar="NS", type=int, help="where it ends")
+    parser.add_argument("--end", metavar="NS", type=whole, help="where it ends")
     parser.add_argument(
         "--kinds",
         metavar="KINDS",
@@ -98,7 +99,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--first-step",
         metavar="N",
-        type=int,
+        type=whole,
         help="with tensorboard: number of the step that counts as 0",
     )
     arguments.force(parser)

@@ -9,7 +9,7 @@ import dataclasses
 import json
 import sys
 
-from torch_tb_profiler.cli.argument_types import numbers, path_or_url, positive
+from torch_tb_profiler.cli.argument_types import numbers, path_or_url, positive, seconds
 from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.untrusted import printable
 
@@ -29,7 +29,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "--steps", metavar="N", type=positive, default=5, help="(default: %(default)s)"
     )
     parser.add_argument(
-        "--seconds", metavar="S", type=float, help="how long a server without steps records"
+        "--seconds", metavar="S", type=seconds, help="how long a server without steps records"
     )
     parser.add_argument(
         "--ranks", metavar="RANKS", type=numbers, help="like 0,7 (default: all that listen)"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import os
 import signal
 import socket
+import threading
 from collections.abc import Iterator
 
 from torch_tb_profiler.cli.argument_types import path_or_url, port
@@ -13,6 +15,8 @@ from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.settings import Settings
 
 HELP = "serve the page without TensorBoard"
+END_SECONDS = 4.0
+"""What ending may take: then it ends whatever still runs, such as a look at a disk that does not answer."""
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +40,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Serve until interrupted."""
+    """Serve until interrupted. SIGUSR1 writes the stacks of all threads to standard error."""
     from torch_tb_profiler.runs.catalogue import catalogue_of
     from torch_tb_profiler.web.application import Application
     from torch_tb_profiler.web.standalone import server
@@ -47,20 +51,32 @@ def run(options: argparse.Namespace) -> int:
     listening = server(Application(catalogue, settings), host, options.port, allowed)
     # Containers stop with SIGTERM: the processes that read traces must end, too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    catalogue.start()
-    everywhere = host in ("0.0.0.0", "::")
-    shown = socket.gethostname() if everywhere else f"[{host}]" if ":" in host else host
-    for line in _remarks(logdir, listening.port, everywhere, host):
-        say(line)
-    print(
-        f"PyTorch profiler at http://{shown}:{listening.port}/ (press Ctrl+C to quit)", flush=True
-    )
+    if hasattr(signal, "SIGUSR1"):
+        faulthandler.register(signal.SIGUSR1)
     try:
+        catalogue.start()
+        everywhere = host in ("0.0.0.0", "::")
+        shown = socket.gethostname() if everywhere else f"[{host}]" if ":" in host else host
+        for line in _remarks(logdir, listening.port, everywhere, host):
+            say(line)
+        print(
+            f"PyTorch profiler at http://{shown}:{listening.port}/ (press Ctrl+C to quit)",
+            flush=True,
+        )
         listening.serve_forever()
     finally:
+        _end_within(END_SECONDS)
         listening.server_close()
         catalogue.close()
-    return 0
+    # Threads that still answer must not meet an interpreter that is being taken down.
+    os._exit(0)
+
+
+def _end_within(seconds: float) -> None:
+    """End this process after so long, whatever its threads wait for; what it started ends with it."""
+    timer = threading.Timer(seconds, os._exit, (0,))
+    timer.daemon = True
+    timer.start()
 
 
 def _remarks(logdir: str, port: int, everywhere: bool, host: str) -> Iterator[str]:

@@ -5,10 +5,13 @@ columns ([guide](guide/sql.md))
 from __future__ import annotations
 
 import argparse
+import os
+from contextlib import closing
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.cli import arguments
-from torch_tb_profiler.cli.argument_types import positive
+from torch_tb_profiler.cli.argument_types import positive, seconds
 from torch_tb_profiler.cli.document import Column, Document, Table
 from torch_tb_profiler.cli.output import (
     Report,
@@ -20,6 +23,7 @@ from torch_tb_profiler.cli.output import (
 )
 from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.sources.cache_folder import SUFFIX
 
 if TYPE_CHECKING:
     from torch_tb_profiler.api.trace_context import TraceContext
@@ -28,7 +32,7 @@ if TYPE_CHECKING:
 
 HELP = "answer one SELECT over the tables of a trace"
 TEXT_ROWS = 100
-_FILE_ROWS = 1_000_000
+_FILE_ROWS, _FILE_BYTES = 1_000_000, 256 << 20
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -48,9 +52,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seconds",
         metavar="S",
-        type=positive,
-        default=60,
-        help="end the statement after so long (default: %(default)s)",
+        type=seconds,
+        default=10.0,
+        help="end the statement after so long (default: %(default)g)",
     )
     parser.add_argument("--list", action="store_true", help="list the tables and their columns")
 
@@ -67,7 +71,10 @@ def run(options: argparse.Namespace) -> int:
     from torch_tb_profiler.sql.engine import check_installed
 
     check_installed()
-    return _print_csv(options) if options.csv else print_traces(options, _report)
+    from torch_tb_profiler.sql.process import Statements
+
+    with closing(Statements()) as options.statements:
+        return _print_csv(options) if options.csv else print_traces(options, _report)
 
 
 def _report(context: TraceContext, options: argparse.Namespace) -> Report:
@@ -76,13 +83,30 @@ def _report(context: TraceContext, options: argparse.Namespace) -> Report:
 
 
 def _answer(context: TraceContext, options: argparse.Namespace) -> Result:
-    from torch_tb_profiler.api.sql import MEMORY, data_of
-    from torch_tb_profiler.sql.engine import Limits, run
+    """As a server answers it, in another process: what is not kept is written for that."""
+    from torch_tb_profiler.runs.products import IMPORT, INSIGHT, OpenTrace
+    from torch_tb_profiler.sql.engine import Limits
 
     text = not (options.json or options.csv)
     rows = options.limit or (TEXT_ROWS if text else _FILE_ROWS)
-    limits = Limits(rows=rows, bytes=1 << 30, seconds=options.seconds, memory=MEMORY)
-    return run(data_of(context), options.statement, limits)
+    limits = Limits(rows=rows, bytes=_FILE_BYTES, seconds=options.seconds)
+    opened = context.opened
+
+    def make_insight() -> None:
+        made = context.insight
+        if not os.path.isfile(insight):
+            INSIGHT.write(insight, made)
+
+    with TemporaryDirectory(prefix="torch_tb_profiler-") as folder:
+        sidecar = opened.sidecar
+        if not os.path.isfile(sidecar):
+            sidecar = os.path.join(folder, f"trace{SUFFIX}")
+            IMPORT.write(sidecar, OpenTrace(opened.trace, opened.facts, opened.memo))
+        insight = INSIGHT.path(sidecar, context.settings)
+        found: Result = options.statements.ask(
+            sidecar, insight, make_insight, options.statement, limits
+        )
+        return found
 
 
 def _document(opened: Opened, answer: Result) -> Document:

@@ -40,7 +40,9 @@ FINISH_SECONDS = 120.0
 """For the traces to be written, beyond what the steps take."""
 MOST_STEP_SECONDS = 3600.0
 """What the steps may take at most, whatever a job says of its pace."""
+MOST_SECONDS = 86_400.0
 MOST_STEP = 1 << 62
+_PASS = f"Pass --token, or set {TOKEN_VARIABLE}."
 
 
 class Member(msgspec.Struct, frozen=True):
@@ -115,10 +117,12 @@ def record_live(
         wait: whether to wait until the traces are written.
 
     Raises:
-        BadRequest: the token is wrong, the job is busy, no such rank listens, or the folder names an address that
+        BadRequest: the token or the time is wrong, the job is busy, no such rank listens, or the folder names an address that
             somebody else wrote.
         SourceError: the job does not answer, or not as one does.
     """
+    if seconds is not None and not 0 <= seconds <= MOST_SECONDS:
+        raise BadRequest(f"{seconds} s is no time to record.", f"Take 0 to {MOST_SECONDS:g} s.")
     if target.startswith(("http://", "https://")):
         return _server(target, steps, seconds, progress)
     members, token = _members(target, token)
@@ -140,6 +144,8 @@ def record_live(
 def _members(target: str, token: str | None) -> tuple[list[Member], str]:
     """The ranks, and the token for them."""
     token = token or os.environ.get(TOKEN_VARIABLE)
+    if token and not (token.isascii() and token.isprintable()):
+        raise BadRequest("The token holds what no header does.", _PASS)
     folder = Path(target).expanduser()
     if ":" in target and not folder.is_dir():
         told = _asked(target, token or "", "GET", "/members", _Members)
@@ -300,7 +306,7 @@ def _asked(
     message = said(refusal.error) or str(status)
     if refusal.late:
         raise _Late(message)
-    hint = f"Pass --token, or set {TOKEN_VARIABLE}." if status == 403 else "Try again later."
+    hint = _PASS if status == 403 else "Try again later."
     raise BadRequest(f"{said(address)} refuses: {message}", hint)
 
 

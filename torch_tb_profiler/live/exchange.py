@@ -16,8 +16,10 @@ from urllib.parse import urlsplit
 
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.units import format_bytes
+from torch_tb_profiler.untrusted import said
 
 MOST_REPLY = 1 << 20
+MOST_PORT = 65535
 FAILURES = (OSError, http.client.HTTPException, ValueError)
 """What an exchange raises, whatever is at the other end."""
 
@@ -49,15 +51,17 @@ def connection_to(address: str, seconds: float) -> http.client.HTTPConnection:
     Raises:
         BadRequest: it is no such address.
     """
-    if address.startswith("unix:"):
-        return _UnixConnection(address.removeprefix("unix:"), seconds)
+    path = address.removeprefix("unix:")
+    if path != address and path.isprintable():
+        return _UnixConnection(path, seconds)
     host, _, port = address.rpartition(":")
-    if not port.isascii() or not port.isdigit() or len(port) > 5 or int(port) > 65535:
+    number = int(port) if port.isascii() and port.isdigit() and len(port) <= 5 else 0
+    if path != address or not _is_plain(host) or not 0 < number <= MOST_PORT:
         raise BadRequest(
-            f"{address} is no address.",
+            f"{said(address)!r} is no address.",
             "Use HOST:PORT, unix:PATH, a folder, or the URL of a server.",
         )
-    return http.client.HTTPConnection(host.strip("[]") or "127.0.0.1", int(port), timeout=seconds)
+    return http.client.HTTPConnection(host.strip("[]") or "127.0.0.1", number, timeout=seconds)
 
 
 def connection_by(url: str, seconds: float) -> tuple[http.client.HTTPConnection, str]:
@@ -69,12 +73,19 @@ def connection_by(url: str, seconds: float) -> tuple[http.client.HTTPConnection,
     try:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
+        if not host or not _is_plain(url) or port == 0:
+            raise ValueError("its host, port or path is none")
     except ValueError as error:
         raise BadRequest(
-            f"{url} is no address of a server: {error}.", "Use http://HOST:PORT."
+            f"{said(url)!r} is no address of a server: {said(error)}.", "Use http://HOST:PORT."
         ) from None
     kind = _TlsConnection if parts.scheme == "https" else http.client.HTTPConnection
     return kind(host, port, timeout=seconds), parts.path.rstrip("/")
+
+
+def _is_plain(text: str) -> bool:
+    """Whether it holds no space and no character that is not seen, which no host has."""
+    return text.isprintable() and " " not in text
 
 
 class _UnixConnection(http.client.HTTPConnection):

@@ -18,7 +18,7 @@ import weakref
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.errors import NotATrace, NotFound, NotReady, Outdated, SourceError
+from torch_tb_profiler.errors import NotATrace, NotFound, Outdated, SourceError
 from torch_tb_profiler.importers.chunks import decode_entries
 from torch_tb_profiler.importers.cutter import EventReader
 from torch_tb_profiler.importers.decimal_text import nanoseconds
@@ -40,8 +40,6 @@ from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.units import format_count
 
-WAIT_SECONDS = 5.0
-"""How long a request waits for the reading of another one."""
 PIECE_BYTES = 4 << 20
 _HINT = "Reload the page."
 
@@ -81,7 +79,6 @@ class EventTexts:
 
         Raises:
             NotFound: there is no such event, or no place of it in the file is known.
-            NotReady: another event is being read and takes long.
             Outdated: the file changed since it was imported.
             SourceError: the file is gone or cannot be read.
         """
@@ -98,14 +95,8 @@ class EventTexts:
             # Packets that inflate to many are one place in the file, and several rows.
             offset = opened.trace["chunks"]["offset"]
             number = int(np.searchsorted(offset, offset[number]))
-        if not self._lock.acquire(timeout=WAIT_SECONDS):
-            raise NotReady(
-                "Another event is being read from its file.", "Wait a moment.", progress=0.0
-            )
-        try:
+        with self._lock:
             chunk = self._chunk(opened, number)
-        finally:
-            self._lock.release()
         at = _find(chunk, wanted, wanted.ordinal - int(opened.trace["chunks"]["ordinal"][number]))
         if at < 0:
             raise _changed(opened)

@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
 from torch_tb_profiler.analysis.distributed.rank import Rank, rank_of
 from torch_tb_profiler.analysis.distributed.run import RunFigures, run_figures
 from torch_tb_profiler.analysis.what_if.stragglers import Stragglers
-from torch_tb_profiler.errors import ProfilerError
+from torch_tb_profiler.errors import NotReady, ProfilerError
 from torch_tb_profiler.runs.aligned_run import nearest_spans
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedRank, Span, State, Worker
@@ -71,33 +71,36 @@ class FleetMember(msgspec.Struct, frozen=True):
     rank: Rank | None = None
 
 
-class Walk(msgspec.Struct, frozen=True, eq=False, dict=True):
+class Walk(msgspec.Struct, frozen=True, eq=False):
     """What goes through the traces of a run once somebody asks for the path; see ``RanksWalk``. An object of its own, as
-    copies of a fleet share what was walked.
+    copies of a fleet share what was walked. ``kept``: that; ``cached_property`` would let no two runs be walked at once.
     """
 
     figures: RunFigures
     open_rank: Callable[[int], RankTrace | None]
     most_spans: int | None
+    kept: Memo = msgspec.field(default_factory=partial(Memo, weighed=False))
 
-    @cached_property
+    @property
     def path(self) -> RanksPath:
         """Through all ranks."""
-        return RanksWalk(self.figures, self.open_rank, self.most_spans).paths()
+        walk = RanksWalk(self.figures, self.open_rank, self.most_spans)
+        return self.kept.get("path", walk.paths)
 
-    @cached_property
+    @property
     def blames(self) -> tuple[Blame, ...]:
         """Who holds each step back; nobody a single rank."""
         if len(self.figures.ranks) < 2:
             return ()
-        return blames(self.figures, self.path, self.open_rank)
+        return self.kept.get("blames", lambda: blames(self.figures, self.path, self.open_rank))
 
-    @cached_property
+    @property
     def verdict(self) -> Verdict:
         """Who holds the run back."""
         if not self.figures.whole or len(self.figures.ranks) < 2:
             return UNKNOWN
-        return verdict_of(self.figures, self.path, self.blames, self.open_rank, self._as_fast)
+        asked = self.figures, self.path, self.blames, self.open_rank, self._as_fast
+        return self.kept.get("verdict", lambda: verdict_of(*asked))
 
     def _as_fast(self, ranks: Sequence[int], steps: Ints | None) -> tuple[Ints, Array] | None:
         """What steps are shorter if some ranks are as fast as the others, where the run is small enough to replay it, and what
@@ -294,7 +297,10 @@ class Fleets:
             insight = self._source.ask_insight(asked.run.name, member.worker.name, member.span.name)
         except ProfilerError:
             return None
-        if not isinstance(insight, OpenedInsight) or insight.id != member.id:
+        if not isinstance(insight, OpenedInsight):
+            # Without it other figures would be told, and kept.
+            raise NotReady("A rank is read again.", "Wait a moment.", progress=insight)
+        if insight.id != member.id:
             return None
         return RankTrace(insight.opened.trace, insight.opened.facts, insight.insight)
 

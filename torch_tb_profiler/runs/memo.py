@@ -19,17 +19,21 @@ from torch_tb_profiler.store import damage_reports
 
 T = TypeVar("T")
 expect_readable = damage_reports.expect_readable
+damage_times, look_for_damage = damage_reports.times, damage_reports.look
 LIMIT = 128
 """Results kept per trace; the least recently used is let go."""
 UNLIMITED = math.inf
 
 
 class _Kept(msgspec.Struct):
-    """A result. ``weight``: 0 where nobody limits it; ``used``: when, as a running number."""
+    """A result. ``weight``: 0 where nobody limits it; ``used``: when, as a running number; ``damages``: how often damage had been
+    found when it was begun.
+    """
 
     result: Any
     weight: float
     used: int
+    damages: int
 
 
 class Memo:
@@ -82,9 +86,12 @@ class Memo:
                 if weight:
                     self._make_room(weight)
             try:
+                damages = damage_reports.times()
                 with expect_readable():
                     result = make()
-                self.put(key, result, _together.weigh(result) if self._weighed else weight)
+                self._put(
+                    key, result, _together.weigh(result) if self._weighed else weight, damages
+                )
                 return result
             finally:
                 with self._lock:
@@ -92,10 +99,13 @@ class Memo:
 
     def put(self, key: Hashable, result: Any, weight: float = 0) -> None:
         """Keep a result, in the place of an earlier one."""
+        self._put(key, result, weight, damage_reports.times())
+
+    def _put(self, key: Hashable, result: Any, weight: float, damages: int) -> None:
         with self._lock:
             self._drop(key)
             self._make_room(weight)
-            self._results[key] = _Kept(result, weight, next(_clock))
+            self._results[key] = _Kept(result, weight, next(_clock), damages)
             self._weight += weight
         if weight and self._weighed:
             _together.bound()
@@ -106,9 +116,9 @@ class Memo:
             return None if (kept := self._use(key)) is None else kept.result
 
     def results(self) -> list[Any]:
-        """All results, the most recently used last."""
+        """All results, the most recently used last; they count as used now."""
         with self._lock:
-            return [kept.result for kept in self._results.values()]
+            return [kept.result for key in list(self._results) if (kept := self._use(key))]
 
     def drop(self, key: Hashable) -> None:
         """Let one result go, if it is there."""
@@ -139,9 +149,14 @@ class Memo:
         return kept.weight if kept else 0
 
     def _use(self, key: Hashable) -> _Kept | None:
-        if (kept := self._results.get(key)) is not None:
-            self._results.move_to_end(key)
-            kept.used = next(_clock)
+        if (kept := self._results.get(key)) is None:
+            return None
+        if kept.damages != damage_reports.times():
+            # It may refer to a damaged file, and read it only now.
+            self._drop(key)
+            return None
+        self._results.move_to_end(key)
+        kept.used = next(_clock)
         return kept
 
 

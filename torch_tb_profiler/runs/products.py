@@ -10,6 +10,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -98,11 +99,18 @@ class DerivedProduct(Product[T], frozen=True, kw_only=True):
 
         keep_freed_memory()
         trace, facts = sidecar.read(location)
-        with damage_reports.expect_readable():
-            built = self.build(trace, facts, settings, report)
-        if self.write_beside is not None:
-            self.write_beside(sidecar_path, trace, facts, built)
-        self.write(sidecar_path, built)
+        try:
+            with damage_reports.expect_readable():
+                built = self.build(trace, facts, settings, report)
+                if self.write_beside is not None:
+                    self.write_beside(sidecar_path, trace, facts, built)
+                self.write(sidecar_path, built)
+        except SidecarError:
+            # Nothing stays of what was made of a damaged file.
+            for path in (ranks_path(sidecar_path), sidecar_path):
+                with suppress(OSError):
+                    os.unlink(path)
+            raise
         give_back_memory(at_the_end=True)
         return {}
 

@@ -41,6 +41,7 @@ from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import damage_reports, mapped_files
 from torch_tb_profiler.units import format_bytes
+from torch_tb_profiler.untrusted import prepared
 
 if TYPE_CHECKING:
     from torch_tb_profiler.runs.cluster_link import ClusterLink
@@ -201,7 +202,7 @@ class SidecarStore:
         with self._changed:
             most = max(1, min(self.settings.open_traces, descriptors() // DESCRIPTORS_PER_MAP))
             mapped = self._mapped.setdefault(product.name, Memo(most, weighed=False))
-        mapped_files.report_cut(self.located(path))
+        mapped_files.report_changed()
         if damage_reports.take(self.located(path)):
             self.folder().condemn(path)
             mapped.drop(path)
@@ -232,7 +233,7 @@ class SidecarStore:
         told = self.folder().told(path)
         if told is not None:
             with suppress(msgspec.ValidationError):
-                return msgspec.convert(told, Outcome)
+                return msgspec.convert(told, prepared(Outcome))
         return outcome_of(*self._read(read_head, path))
 
     def is_made(self, product: DerivedProduct[Any], sidecar: str) -> bool:
@@ -448,7 +449,7 @@ class SidecarStore:
             return
         if news.code == SidecarError.code:
             # What it is made of; the worker saw that, this process did not.
-            damage_reports.report(job.location.text)
+            damage_reports.report(job.location.text, "is damaged")
         if news.code in DEAD:
             _remove_parts(Path(job.sidecar))
         ended = news.outcome is not None or news.error is not None

@@ -20,6 +20,8 @@ from torch_tb_profiler.sources.places import Place, words
 
 IDLE_SECONDS = 20.0
 """A worker without work is ended after this long."""
+CLOSE_SECONDS = 2.0
+"""For workers that were killed to be gone."""
 
 Priority = tuple[Any, ...]
 
@@ -162,7 +164,7 @@ class WorkQueue:
                 if running.worker is not None:
                     running.worker.kill()
             self._changed.notify_all()
-            self._changed.wait_for(lambda: not self._threads, timeout=10)
+            self._changed.wait_for(lambda: not self._threads, timeout=CLOSE_SECONDS)
         self.executor.close()
 
     def _enter(self, priority: Priority, job: Job) -> None:

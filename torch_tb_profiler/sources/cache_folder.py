@@ -228,9 +228,11 @@ class CacheFolder:
 
     @staticmethod
     def touch(sidecar: str | Path) -> None:
-        """Mark a sidecar as used: the least recently used are removed first."""
+        """Mark a sidecar as used: the least recently used are removed first. When it was written stays: who has it mapped
+        sees by that whether it changed.
+        """
         with contextlib.suppress(OSError):
-            os.utime(sidecar)
+            os.utime(sidecar, ns=(time.time_ns(), os.stat(sidecar).st_mtime_ns))
 
     def trim(self) -> int:
         """Remove least recently used sidecars beyond the limit, and remains of broken imports.
@@ -246,7 +248,7 @@ class CacheFolder:
             except OSError:
                 continue
             if path.name.endswith(SUFFIX):
-                sidecars.append((status.st_mtime, status.st_size, path))
+                sidecars.append((_used(status), status.st_size, path))
             elif SUFFIX in path.name and _is_old(path):
                 removed += _remove(path)
         total = sum(size for _, size, _ in sidecars)
@@ -312,9 +314,13 @@ def _configured(settings: Settings) -> Path:
 def _is_old(path: Path) -> bool:
     """Whether nobody used a file for a day."""
     try:
-        return time.time() - path.stat().st_mtime > DAY_SECONDS
+        return time.time() - _used(path.stat()) > DAY_SECONDS
     except OSError:
         return False
+
+
+def _used(status: os.stat_result) -> float:
+    return max(status.st_atime, status.st_mtime)
 
 
 def _note_name(sidecar: Path) -> str:

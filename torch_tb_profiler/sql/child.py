@@ -11,12 +11,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from torch_tb_profiler.errors import NotReady, ProfilerError
+from torch_tb_profiler.errors import NotReady, ProfilerError, SidecarError
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sql.engine import Limits, run
 from torch_tb_profiler.sql.readable import Data
 from torch_tb_profiler.store import damage_reports, sidecar
 from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts, Trace
 
 
 def answer(
@@ -28,10 +29,10 @@ def answer(
     def insight() -> Insight:
         if not os.path.isfile(asked["insight"]):
             raise NotReady("insight")
-        return _insight(asked["insight"])
+        return _insight(asked["insight"], _stamp(asked["insight"]))
 
     try:
-        data = Data(*_trace(trace_sidecar), insight)
+        data = Data(*_trace(trace_sidecar, _stamp(trace_sidecar)), insight)
         with damage_reports.expect_readable():
             result = run(data, asked["text"], Limits(**asked["limits"]))
     except ProfilerError as error:
@@ -39,5 +40,20 @@ def answer(
     return dataclasses.asdict(result)
 
 
-_trace = cache(sidecar.read)
-_insight = cache(sidecar.read_insight)
+def _stamp(path: str) -> tuple[int, int, int]:
+    """Differs once a file is written anew."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        raise SidecarError("There is no sidecar.", "It is made again.") from None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+@cache
+def _trace(path: str, stamp: tuple[int, int, int]) -> tuple[Trace, Facts]:
+    return sidecar.read(path)
+
+
+@cache
+def _insight(path: str, stamp: tuple[int, int, int]) -> Insight:
+    return sidecar.read_insight(path)

@@ -32,6 +32,7 @@ _CLOSED = (
     "set lock_configuration=true",
 )
 LESS = "Ask for less: name columns, limit rows, filter by step or time, aggregate earlier."
+LATE = f"{LESS} `torch-tb-profiler sql --seconds S` allows more time."
 
 
 @dataclass(frozen=True)
@@ -237,7 +238,7 @@ def _register(connection: Any, data: Data, named: list[SqlTable]) -> None:
 def _words(error: Exception, duckdb: Any, limits: Limits, ended: bool) -> BadRequest:
     said = str(error)
     if ended or isinstance(error, duckdb.InterruptException):
-        return BadRequest(f"The statement was ended after {limits.seconds:g} s.", LESS)
+        return BadRequest(f"The statement was ended after {limits.seconds:g} s.", LATE)
     if isinstance(error, (MemoryError, duckdb.OutOfMemoryException)) or "Out of Memory" in said:
         room = format_bytes(limits.memory)
         return BadRequest(f"The statement needs more than the {room} that it may use.", LESS)

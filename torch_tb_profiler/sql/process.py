@@ -1,4 +1,4 @@
-"""Statements of a server, answered one at a time in a process of their own that is ended when it takes too long."""
+"""Statements of a server or a command, answered one at a time in a process of their own that is ended when it takes too long."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import Any
 
 from torch_tb_profiler.errors import BadRequest, Busy, MissingPackage, NotReady, SidecarError
 from torch_tb_profiler.runs.executor import WorkerProcess
-from torch_tb_profiler.sql.engine import LESS, Limits, Result
+from torch_tb_profiler.sql.engine import LATE, LESS, Limits, Result
+from torch_tb_profiler.store import damage_reports
 
 IDLE_SECONDS = 60.0
 """So long a process waits for the next statement."""
@@ -20,6 +21,8 @@ GRACE_SECONDS = 3.0
 _QUEUE_SECONDS = 20.0
 _BESIDES = 1 << 30
 """Bytes that a process may allocate beyond what DuckDB counts."""
+_PER_BYTE = 4
+"""What a byte of an answer takes until it is sent."""
 _MAKER = "torch_tb_profiler.sql.child:answer"
 _MOST = 200
 """Statements of one process, so that the traces that it has mapped are let go."""
@@ -58,7 +61,18 @@ class Statements:
             if found["code"] != NotReady.code or asked_again:
                 break
             make_insight()
+        if found["code"] == SidecarError.code:
+            # That process saw it, and removed the file; this one did not.
+            for path in (sidecar, insight):
+                damage_reports.report(path, "is damaged", remove=False)
         raise _ERRORS.get(found["code"], BadRequest)(found["message"], found["hint"])
+
+    def close(self) -> None:
+        """End the process once it has answered."""
+        with self._asking:
+            if self._idle is not None:
+                self._idle.cancel()
+            self._close()
 
     def _answer(self, sidecar: str, question: dict[str, Any], limits: Limits) -> dict[str, Any]:
         for _ in range(2):
@@ -104,7 +118,9 @@ def _outcome(
         "maker": _MAKER,
         "location": json.dumps(question),
         "sidecar": sidecar,
-        "settings": {"max_import_memory_bytes": limits.memory + _BESIDES},
+        "settings": {
+            "max_import_memory_bytes": limits.memory + _BESIDES + _PER_BYTE * limits.bytes
+        },
     }
     late = threading.Event()
 
@@ -129,9 +145,7 @@ def _outcome(
     if killed:
         why = "The process of the statement was killed."
         return {"code": Busy.code, "message": why, "hint": "Try again in a moment."}
-    what = (
-        f"The statement was ended after {limits.seconds:g} s."
-        if late.is_set()
-        else "The statement needed too much memory: its process ended."
-    )
-    return {"code": "bad_request", "message": what, "hint": LESS}
+    what, hint = "The statement needed too much memory: its process ended.", LESS
+    if late.is_set():
+        what, hint = f"The statement was ended after {limits.seconds:g} s.", LATE
+    return {"code": "bad_request", "message": what, "hint": hint}

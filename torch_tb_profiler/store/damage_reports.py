@@ -1,5 +1,5 @@
-"""Sidecars of which damage was found when a column was first used, or that could not be read to their end. Whoever keeps
-one of them mapped lets it go and has it made again.
+"""Sidecars of which damage was found when a column was first used, that could not be read to their end, or that were written to
+while they were mapped. Whoever keeps one of them mapped lets it go and has it made again.
 """
 
 from __future__ import annotations
@@ -7,20 +7,25 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from torch_tb_profiler.errors import SidecarError
 
 _found: set[str] = set()
-_unreadable: deque[str] = deque(maxlen=16)
+_whys: deque[str] = deque(["damage was found"], maxlen=16)
 _times = [0]
-"""How often one was found."""
+"""How often damage was found."""
 _lock = threading.Lock()
+_looks: list[Callable[[], None]] = []
 
 
-def report(path: str, *, remove: bool = True) -> None:
-    """Remember a damaged file, and remove it: nobody else uses it then. Without ``remove`` another one lies there by now."""
+def report(path: str, why: str, *, remove: bool = True) -> None:
+    """Remember a file of which something was used that it does not hold, and remove it: nobody else uses it then. ``why``: what
+    is wrong with it. Without ``remove`` another one lies there by now.
+    """
+    _whys.append(f"{os.path.basename(path)} {why}")
+    _times[0] += 1
     with _lock:
         _found.add(path)
     if remove:
@@ -28,27 +33,41 @@ def report(path: str, *, remove: bool = True) -> None:
             os.unlink(path)
 
 
-def report_unreadable(path: str, *, remove: bool = True) -> None:
-    """Remember, and remove, a file of which zeros were read instead of what it holds."""
-    _times[0] += 1
-    _unreadable.append(os.path.basename(path))
-    report(path, remove=remove)
+def times() -> int:
+    """How often damage was found so far: what was made before the last time is not to be kept."""
+    return _times[0]
+
+
+def look_by(find: Callable[[], None]) -> None:
+    """Have ``find`` look for damage and report it, at the end of each block of ``expect_readable``."""
+    _looks.append(find)
+
+
+def look() -> None:
+    """Report what was damaged since."""
+    for each in _looks:
+        each()
 
 
 @contextmanager
 def expect_readable() -> Iterator[None]:
-    """Of what is computed in this block nothing is of such zeros.
+    """Of what is computed in this block nothing is of a file that is damaged; nor is an error that it raises.
 
     Raises:
         SidecarError: some may have been read, by this or another thread.
     """
-    before = _times[0]
-    yield
+    before, failure = _times[0], None
+    try:
+        yield
+    except SidecarError:
+        raise
+    except Exception as error:
+        failure = error
+    look()
     if _times[0] != before:
-        raise SidecarError(
-            f"{_unreadable[-1]} could not be read to its end: something cut it off.",
-            "It is made again.",
-        )
+        raise SidecarError(f"{_whys[-1]}.", "It is made again.") from failure
+    if failure is not None:
+        raise failure
 
 
 def take(path: str) -> bool:

@@ -36,20 +36,36 @@ _FIXED, _ANONYMOUS, _FAILED = 0x10, 0x20, ctypes.c_void_p(-1).value
 
 
 class _Mapped(msgspec.Struct):
-    """``told``: that it was cut."""
+    """``written``: when it was last, ns; ``told``: that it is damaged."""
 
     path: str
     begin: int
     end: int
     data: ref[mmap.mmap]
     file: tuple[int, int]
+    written: int
     told: bool = False
 
     def in_place(self) -> bool:
         """Whether its path leads to it: a file that was replaced stays as long as it is mapped."""
-        with contextlib.suppress(OSError):
-            return _identity(os.stat(self.path)) == self.file
-        return False
+        found = _status(self.path)
+        return found is not None and _identity(found) == self.file
+
+    def changed(self) -> str:
+        """What happened to it since it was mapped, in words; empty where nothing did, or its path leads nowhere: then nobody
+        writes to it.
+        """
+        data, found = self.data(), _status(self.path)
+        if data is None or self.told:
+            return ""
+        with contextlib.suppress(ValueError, OSError):
+            if data.size() != len(data):
+                return "has another size by now"
+        if found is None:
+            return ""
+        if _identity(found) != self.file:
+            return "was replaced meanwhile"
+        return "was written to meanwhile" if found.st_mtime_ns != self.written else ""
 
 
 class _Action(ctypes.Structure):
@@ -75,8 +91,9 @@ def contents(file: IO[bytes], path: str) -> mmap.mmap | bytes:
     begin = _address(data)
     with _lock:
         _mapped[:] = [known for known in _mapped if known.data() is not None]
-        identity = _identity(os.fstat(file.fileno()))
-        _mapped.append(_Mapped(path, begin, begin + len(data), ref(data), identity))
+        status = os.fstat(file.fileno())
+        known = (path, begin, begin + len(data), ref(data), _identity(status))
+        _mapped.append(_Mapped(*known, status.st_mtime_ns))
     return data
 
 
@@ -86,16 +103,23 @@ def maps() -> list[mmap.mmap]:
         return [data for known in _mapped if (data := known.data()) is not None]
 
 
-def report_cut(path: str) -> None:
-    """Report a mapped file as damaged if its size has changed since; once."""
+def report_changed() -> None:
+    """Report the mapped files that somebody wrote to or cut off since, each once."""
     with _lock:
-        known = [each for each in _mapped if each.path == path]
+        known = list(_mapped)
     for each in known:
-        with contextlib.suppress(ValueError, OSError):
-            data = each.data()
-            if data is not None and not each.told and data.size() != len(data):
-                each.told = True
-                damage_reports.report(path, remove=each.in_place())
+        if why := each.changed():
+            each.told = True
+            damage_reports.report(each.path, why, remove=each.in_place())
+
+
+damage_reports.look_by(report_changed)
+
+
+def _status(path: str) -> os.stat_result | None:
+    with contextlib.suppress(OSError):
+        return os.stat(path)
+    return None
 
 
 def _identity(stat: os.stat_result) -> tuple[int, int]:
@@ -116,7 +140,8 @@ def _lay_zeros(address: int, libc: Any) -> bool:
             page = address - address % mmap.PAGESIZE
             flags = mmap.MAP_PRIVATE | _FIXED | _ANONYMOUS
             laid = libc.mmap(page, known.end - page, mmap.PROT_READ, flags, -1, 0)
-            damage_reports.report_unreadable(known.path, remove=known.in_place())
+            why = "could not be read to its end: something cut it off"
+            damage_reports.report(known.path, why, remove=known.in_place())
             return bool(laid != _FAILED)
     return False
 

@@ -10,7 +10,7 @@ Files are written under a temporary name and renamed, so that readers see a comp
 Every byte has a checksum: one of the header, facts and strings, which is verified on opening, and
 one of each column that grows with the trace, verified when the column is first used::
 
-    __metadata__: {"told": "…", "told_sum": "3f0a52c7", "bytes": "1048576", "about": "…",
+    __metadata__: {"name": "0d4f….safetensors", "told": "…", "told_sum": "3f0a52c7", "bytes": "1048576", "about": "…",
                    "checksum": "0d4f88a1", "sums": "{\"trace.spans.start\": 1180224, …}"}
 
 ``told`` is the little that a catalogue shows of a trace. It has a checksum of its own, and the arrays' size
@@ -47,6 +47,7 @@ from torch_tb_profiler.store.strings import NO_STRINGS, StringTable
 from torch_tb_profiler.store.summary import Summary
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import TIMELINE_TABLES
+from torch_tb_profiler.untrusted import prepared
 
 T = TypeVar("T")
 
@@ -101,6 +102,7 @@ class _Told(msgspec.Struct):
     told: str
     told_sum: str
     bytes: str
+    name: str
 
 
 class _Head(msgspec.Struct):
@@ -119,12 +121,9 @@ class _Check(msgspec.Struct, frozen=True):
 
     def __call__(self) -> None:
         if _crc(self.column) != self.stated:
-            damage_reports.report(self.path)
-            raise SidecarError(
-                f"{os.path.basename(self.path)} is damaged: the checksum of {self.name} does not"
-                " match.",
-                _ADVICE,
-            )
+            why = f"is damaged: the checksum of {self.name} does not match"
+            damage_reports.report(self.path, why)
+            raise SidecarError(f"{os.path.basename(self.path)} {why}.", _ADVICE)
 
 
 class _Arrays(dict[str, Array]):
@@ -210,6 +209,7 @@ def _write_file(
     target.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(told, default=str)
     metadata = {
+        "name": target.name,
         "told": text,
         "told_sum": _text_sum(text),
         "bytes": str(sum(array.nbytes for array in arrays.values())),
@@ -320,7 +320,8 @@ def read_head(path: str | os.PathLike[str]) -> tuple[Trace, Facts]:
     with _usable(path), open(path, "rb", buffering=0) as file:
         total = os.fstat(file.fileno()).st_size
         size = _header_size(file.read(8), total)
-        metadata = msgspec.json.decode(file.read(size), type=_Head).metadata
+        metadata = msgspec.json.decode(file.read(size), type=prepared(_Head)).metadata
+        _expect_name(path, metadata.name)
         if 8 + size + int(metadata.bytes) != total:
             raise ValueError("the file is truncated or has grown")
         if _text_sum(metadata.told) != metadata.told_sum:
@@ -389,6 +390,7 @@ def _read_file(
         size = _header_size(data[:8], len(data))
         header = msgspec.json.decode(data[8 : 8 + size])
         metadata = header.pop("__metadata__")
+        _expect_name(path, metadata["name"])
         about = _told(metadata["told"], layout) | msgspec.json.decode(metadata["about"])
         arrays = _Arrays({name: _mapped(data, 8 + size, entry) for name, entry in header.items()})
         _verify(os.fspath(path), data, size, metadata, arrays)
@@ -408,6 +410,12 @@ def _usable(path: str | os.PathLike[str]) -> Iterator[None]:
             f"{os.path.basename(path)} cannot be used: {error}",
             "Import the trace again to rebuild it.",
         ) from error
+
+
+def _expect_name(path: str | os.PathLike[str], name: str) -> None:
+    # Files that changed places hold what is true of other traces.
+    if os.path.basename(path) != name:
+        raise ValueError(f"it was written as {name}")
 
 
 def _header_size(start: bytes, total: int) -> int:
@@ -469,5 +477,5 @@ def _rebuild(arrays: _Arrays | None, about: dict[str, Any]) -> tuple[Trace, Fact
         about["base_ns"],
         SourceFile(**about["source"]) if about["source"] else None,
     )
-    summary = msgspec.convert(about["summary"], Summary)
+    summary = msgspec.convert(about["summary"], prepared(Summary))
     return trace, Facts(strings, fact_tables, summary, DefectCounts(about["defects"]))

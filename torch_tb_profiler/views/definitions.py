@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from torch_tb_profiler.untrusted import prepared
 from torch_tb_profiler.views.wire import DeclaredTable, Definition, DefinitionsPayload
 
 
@@ -16,8 +17,8 @@ from torch_tb_profiler.views.wire import DeclaredTable, Definition, DefinitionsP
 def definitions_payload() -> DefinitionsPayload:
     """All definitions in the order of the document, and all declared tables."""
     return DefinitionsPayload(
-        definitions=msgspec.json.decode(_text("definitions"), type=list[Definition]),
-        tables=msgspec.json.decode(_text("tables"), type=list[DeclaredTable]),
+        definitions=msgspec.json.decode(_text("definitions"), type=prepared(list[Definition])),
+        tables=msgspec.json.decode(_text("tables"), type=prepared(list[DeclaredTable])),
     )
 
 

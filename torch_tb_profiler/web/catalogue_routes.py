@@ -12,7 +12,7 @@ import msgspec
 from torch_tb_profiler.live.jobs import jobs_below
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.products import INSIGHT, TIMELINE
-from torch_tb_profiler.untrusted import readable
+from torch_tb_profiler.untrusted import prepared, readable
 from torch_tb_profiler.views import wire
 from torch_tb_profiler.views.definitions import definitions_payload
 from torch_tb_profiler.views.tour_wire import TourPayload, tour_payload
@@ -34,7 +34,7 @@ def runs(
     """Runs, workers and spans with their states; ``scanning`` until the logdir was scanned once."""
     if rescan:
         catalogue.rescan()
-    return msgspec.convert(catalogue.snapshot(), wire.RunsPayload, from_attributes=True)
+    return msgspec.convert(catalogue.snapshot(), prepared(wire.RunsPayload), from_attributes=True)
 
 
 @route("/waiting", kept=False)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 from werkzeug.wrappers import Request, Response
 
 from torch_tb_profiler.web import replies
+from torch_tb_profiler.web.deadline import timely
 from torch_tb_profiler.web.replies import Body
 
 GZIP = "application/gzip"
@@ -29,11 +31,13 @@ class Pieces:
 
     def __iter__(self) -> Iterator[bytes]:
         yield self.first
-        yield from self._source
+        yield from timely(self._source)
 
     def close(self) -> None:
         """Close the file; the server calls it at the end of the response."""
-        self._source.close()
+        # One that does not come is still being read by another thread.
+        with suppress(ValueError):
+            self._source.close()
 
     @property
     def content_type(self) -> str:

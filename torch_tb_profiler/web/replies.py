@@ -15,6 +15,7 @@ from werkzeug.wrappers import Request, Response
 from torch_tb_profiler.errors import Busy, NotReady, ProfilerError
 from torch_tb_profiler.untrusted import readable
 from torch_tb_profiler.views.wire import ErrorBody, ErrorPayload, Wire, to_json
+from torch_tb_profiler.web.deadline import Deadline
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -143,7 +144,8 @@ READING = ("GET", "HEAD")
 
 
 def guarded(handle: Callable[[Request], Response]) -> Callable[[Request], Response]:
-    """A handler whose failures become error replies; unexpected ones are logged only."""
+    """A handler that ends in time and whose failures become error replies; unexpected ones are logged only."""
+    deadline = Deadline[Response]()
 
     def answer(request: Request) -> Response:
         if request.method not in READING:
@@ -153,7 +155,8 @@ def guarded(handle: Callable[[Request], Response]) -> Callable[[Request], Respon
                 {"Allow": ", ".join(READING)},
             )
         try:
-            return handle(request)
+            headers = (request.headers.get(name) for name in ("Accept-Encoding", "If-None-Match"))
+            return deadline.answer((request.full_path, *headers), lambda: handle(request))
         except ProfilerError as failure:
             return error(failure)
         except Exception:

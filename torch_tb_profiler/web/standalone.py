@@ -6,7 +6,6 @@ import errno
 import ipaddress
 import socket
 from collections.abc import Callable, Iterable
-from functools import cached_property
 from http import HTTPStatus
 from typing import Any
 
@@ -15,6 +14,7 @@ from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from torch_tb_profiler.errors import BadRequest, ProfilerError, SourceError
 from torch_tb_profiler.web import replies
 from torch_tb_profiler.web.application import Application, Environ, Wsgi
+from torch_tb_profiler.web.deadline import Deadline
 
 LONGEST_SHOWN = 100
 ANY = "*"
@@ -42,13 +42,19 @@ class HostCheck:
         """
         self._application = application
         self._names = {"localhost", _plain(host), *map(_plain, allowed)}
+        self._own: set[str] = set()
+        self._looking_up = Deadline[set[str]]()
 
     def __call__(self, environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:
         # Without a Host header it is no browser's request.
         named = environ.get("HTTP_HOST", "")
-        if not named or self.answers(named):
-            return self._application(environ, start_response)
-        return replies.error(_refused(named))(environ, start_response)
+        try:
+            if not named or self.answers(named):
+                return self._application(environ, start_response)
+            refusal: ProfilerError = _refused(named)
+        except ProfilerError as late:
+            refusal = late
+        return replies.error(refusal)(environ, start_response)
 
     def answers(self, host: str) -> bool:
         """Whether requests with this Host header are answered."""
@@ -57,7 +63,7 @@ class HostCheck:
             _is_address(name)
             or name.endswith(".localhost")
             or self._is_among(self._names, name)
-            or name in self._own
+            or self._is_own(name)
         )
 
     @staticmethod
@@ -66,11 +72,15 @@ class HostCheck:
             name.endswith(known[1:]) if known.startswith("*.") else name == known for known in names
         )
 
-    @cached_property
-    def _own(self) -> set[str]:
+    def _is_own(self, name: str) -> bool:
         # Looked up late: a resolver without an answer takes seconds.
-        own = _plain(socket.gethostname())
-        return {own, f"{own}.local", _plain(socket.getfqdn())}
+        self._own = self._own or self._looking_up.answer("own", _own_names)
+        return name in self._own
+
+
+def _own_names() -> set[str]:
+    own = _plain(socket.gethostname())
+    return {own, f"{own}.local", _plain(socket.getfqdn())}
 
 
 def _refused(host: str) -> HostNotAllowed:

@@ -14,7 +14,6 @@ the end. What is too short to be seen is told together with what follows, and wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import msgspec
@@ -33,8 +32,6 @@ from torch_tb_profiler.store.model import Facts, Trace
 
 OUTSIDE = 200
 """Pieces of the axis on each side of the part that is looked at."""
-Report = Callable[[float], None]
-"""Takes the share that is done."""
 
 
 class RecordedSide(NamedTuple):
@@ -171,20 +168,14 @@ class GroupTimes(msgspec.Struct, frozen=True):
         return np.stack(both, axis=1)
 
 
-def align_recordings(
-    before: RecordedSide, after: RecordedSide, report: Report = lambda share: None
-) -> AlignedRecordings:
+def align_recordings(before: RecordedSide, after: RecordedSide) -> AlignedRecordings:
     """Two recordings on one axis."""
     before, after = _paired(before, after)
-    drawn = []
-    for side, share in ((before, 0.0), (after, 0.2)):
-        report(share)
-        drawn.append(
-            Drawn(side.trace, _path(side), step_events(side.trace, side.facts, side.steps))
-        )
-    report(0.4)
+    drawn = [
+        Drawn(side.trace, _path(side), step_events(side.trace, side.facts, side.steps))
+        for side in (before, after)
+    ]
     matched = match_steps(drawn[0].events, drawn[1].events)
-    report(0.6)
     x, y = _step_ties(before), _step_ties(after)
     found = AlignedRecordings(
         x,

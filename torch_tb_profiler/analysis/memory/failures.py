@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis.memory.origins import innermost_spans
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.untrusted import prepared
 
 OUT_OF_MEMORY = "[OutOfMemory]"
 """Kineto's name for them, also used for those of snapshots."""
@@ -71,7 +72,9 @@ def failed_allocations(
     found = []
     for place, span in zip(kept.tolist(), inner.tolist(), strict=True):
         try:
-            args = msgspec.json.decode(trace.strings[int(instants["args"][place])], type=_Args)
+            args = msgspec.json.decode(
+                trace.strings[int(instants["args"][place])], type=prepared(_Args)
+            )
         except (msgspec.MsgspecError, RecursionError):
             args = _Args()
         written = args.stack.split("\n") if isinstance(args.stack, str) and args.stack else None

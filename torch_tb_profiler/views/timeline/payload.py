@@ -14,6 +14,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.summary import Writer
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import GroupKind
+from torch_tb_profiler.untrusted import prepared
 from torch_tb_profiler.views.steps import first_steps, row_names
 from torch_tb_profiler.views.timeline.wire import (
     ArrowKind,
@@ -56,7 +57,7 @@ def timeline_payload(
         groups=_groups(trace, facts, timeline),
         groups_total=timeline["groups"].n,
         counters=_counters(trace, timeline, vocabulary(facts)),
-        arrow_kinds=msgspec.convert(about["arrow_kinds"], list[ArrowKind]),
+        arrow_kinds=msgspec.convert(about["arrow_kinds"], prepared(list[ArrowKind])),
         steps=_steps(facts),
         marks=_marks(trace),
         device_activity=about["device_activity"],

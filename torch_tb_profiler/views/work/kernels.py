@@ -9,6 +9,7 @@ from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.figures.unique_labels import unique_labels
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.untrusted import prepared
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.steps import summed_over
 from torch_tb_profiler.views.wire import (
@@ -54,6 +55,8 @@ def kernel_payload(
             for reason, text in NO_OPERATOR_TEXTS.items()
         ],
         pooled=max(rows.n - limit, 0),
-        attribution=msgspec.convert(facts.summary.attribution, Attribution, from_attributes=True),
+        attribution=msgspec.convert(
+            facts.summary.attribution, prepared(Attribution), from_attributes=True
+        ),
         missing=missing(absent(facts), ("device", "host")),
     )

@@ -22,10 +22,23 @@ MOST_LINES = 2000
 """Longer texts are compared line by line from the first on."""
 SHOWN = 200
 """Characters of an example."""
-IDENTITY = ("key", "name", "rule", "title", "label", "run", "worker", "kernel", "operator", "path", "what", "step")
+IDENTITY = (
+    "key",
+    "name",
+    "rule",
+    "title",
+    "label",
+    "run",
+    "worker",
+    "kernel",
+    "operator",
+    "path",
+    "what",
+    "step",
+)
 """Fields that say which row is which."""
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_NUMBER = re.compile(r"(?<![\w.])[-+−±]?\d[\d,.]*(?:e[-+]?\d+)?|(?<=[#+−-])\d+")
+_NUMBER = re.compile(r"(?<![\w.])[-+−±]?\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?|(?<=[#+−-])\d+")
 _NAME = re.compile(r"`[^`]*`|\S*[:_<>()\[\]/@\\]\S*")
 _GAP = re.compile(r"\s{2,}|(?:-{3,}|─+)")
 
@@ -71,7 +84,9 @@ def compare(old: Path, new: Path, only: re.Pattern[str], most: int) -> int:
     """Print what differs between two recordings as Markdown; 1 if anything does."""
     print(f"# What differs\n\nOld: {_about(old)}. New: {_about(new)}.")
     found = {kind: _compared(old, new, kind, only) for kind in KINDS}
-    print("\n| | equal | differ | only old or new | errors or other codes |\n| --- | ---: | ---: | ---: | ---: |")
+    print(
+        "\n| | equal | differ | only old or new | errors or other codes |\n| --- | ---: | ---: | ---: | ---: |"
+    )
     for kind, each in found.items():
         numbers = (each.equal, each.differ, _count(each.lone), _count(each.errors))
         print(f"| {kind} | {' | '.join(f'{n:,}' for n in numbers)} |")
@@ -104,17 +119,23 @@ def _print(title: str, groups: Groups, most: int) -> None:
     if not groups:
         return
     print(f"\n## {title}\n")
-    ordered = sorted(groups.items(), key=lambda item: (-len(item[1].subjects), -item[1].count, item[0]))
+    ordered = sorted(
+        groups.items(), key=lambda item: (-len(item[1].subjects), -item[1].count, item[0])
+    )
     for (where, what), group in ordered[: most or None]:
         subjects = [name for name, _ in group.subjects.most_common(3)]
         more = f" and {len(group.subjects) - 3} more" if len(group.subjects) > 3 else ""
         print(f"- {where}: `{_cut(what)}` × {group.count:,} in {', '.join(subjects)}{more}")
         assert group.first is not None
         subject, ask, old, new = group.first
+        if not ask:
+            continue
         print(f"    - {subject}, `{_cut(ask)}`\n    - old: {_cut(old)}\n    - new: {_cut(new)}")
     if most and len(ordered) > most:
         rest = ordered[most:]
-        print(f"- and {len(rest)} more groups with {sum(g.count for _, g in rest):,} changes (--most 0)")
+        print(
+            f"- and {len(rest)} more groups with {sum(g.count for _, g in rest):,} changes (--most 0)"
+        )
 
 
 def _cut(text: str) -> str:
@@ -208,7 +229,9 @@ def where_of(ask: str) -> str:
     rest = ask[len(first) :]
     if first.startswith("/"):
         own = re.findall(r"[?&](by|group|name|kind|of|tree|format|measure)=([a-z_]+)(?=&|$)", rest)
-        return " ".join((first, *(f"{key}={value}" for key, value in own if first == "/table" or key != "name")))
+        return " ".join(
+            (first, *(f"{key}={value}" for key, value in own if first == "/table" or key != "name"))
+        )
     options = re.findall(r"(?<= )--(?:by|what|to|ranks)[ ]\S+|(?<= )--[a-z][\w-]*", rest)
     return " ".join((first, *options)) + (rest if rest.startswith("(by=") else "")
 
@@ -234,7 +257,12 @@ def _of_json(where: str, path: str, old: Any, new: Any) -> Iterator[Change]:
             if key in a and key in b:
                 yield from _of_json(where, below, a[key], b[key])
             else:
-                yield Change(where, f"{below} {'new' if key in b else 'gone'}", _shown(a.get(key)), _shown(b.get(key)))
+                yield Change(
+                    where,
+                    f"{below} {'new' if key in b else 'gone'}",
+                    _shown(a.get(key)),
+                    _shown(b.get(key)),
+                )
     elif isinstance(a, list) and isinstance(b, list):
         yield from _of_lists(where, f"{path}[]", a, b)
     elif isinstance(a, str) and isinstance(b, str) and (" " in a or " " in b):
@@ -258,7 +286,11 @@ def _of_lists(where: str, path: str, old: list[Any], new: list[Any]) -> Iterator
         yield from _of_json(where, path, a, b)
     for word, lone in (("gone", gone), ("new", added)):
         for each in lone:
-            yield Change(where, f"{path} {word}", *((_shown(each), "–") if word == "gone" else ("–", _shown(each))))
+            yield Change(
+                where,
+                f"{path} {word}",
+                *((_shown(each), "–") if word == "gone" else ("–", _shown(each))),
+            )
     if not gone and not added and len(old) == len(new):
         here, there = ([_identity(each) for each in side] for side in (old, new))
         if here != there and Counter(here) == Counter(there):
@@ -270,7 +302,9 @@ def matched(old: list[Any], new: list[Any]) -> tuple[list[tuple[Any, Any]], list
     """Which elements of two lists are the same thing, and those that only one has. Of unnamed ones the first are the
     first.
     """
-    if not any(isinstance(each, dict) and any(key in each for key in IDENTITY) for each in (*old, *new)):
+    if not any(
+        isinstance(each, dict) and any(key in each for key in IDENTITY) for each in (*old, *new)
+    ):
         least = min(len(old), len(new))
         return list(zip(old[:least], new[:least], strict=True)), old[least:], new[least:]
     left: dict[str, list[Any]] = {}

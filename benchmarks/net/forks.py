@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import select
@@ -90,8 +91,10 @@ def _printing(work: Work, out: int, err: int) -> int:
     """The exit code of work whose output goes to these descriptors."""
     os.dup2(out, 1)
     os.dup2(err, 2)
-    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
-    sys.stderr = open(2, "w", encoding="utf-8", closefd=False)
+    sys.stdout, sys.stderr = (
+        io.TextIOWrapper(io.BufferedWriter(io.FileIO(number, "w", closefd=False)), encoding="utf-8")
+        for number in (1, 2)
+    )
     try:
         told = work()
     except SystemExit as end:

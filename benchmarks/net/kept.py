@@ -33,7 +33,9 @@ RULES = (
     Rule(re.compile(r'(?<="version":")[^"]*(?=")'), "<version>"),
     # How long work took, and when it was done.
     Rule(re.compile(r'"(seconds|elapsed)":[\d.e-]+'), r'"\1":"<seconds>"'),
-    Rule(re.compile(r"\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?"), "<time>"),
+    Rule(
+        re.compile(r"\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?"), "<time>"
+    ),
     # Of an answer for assistants, from its length.
     Rule(re.compile(r"About [\d,]+ tokens"), "About <n> tokens"),
     # Where an exception was raised: lines move.
@@ -41,6 +43,13 @@ RULES = (
     Rule(re.compile(r"\b0x[0-9a-f]{6,}\b"), "<address>"),
 )
 """What every reply is read by; folders and the name of the machine are added to it."""
+
+
+def ruled(text: str) -> str:
+    """A text as it is compared."""
+    for rule in RULES:
+        text = rule.pattern.sub(rule.name, text)
+    return text
 
 
 class Reader:
@@ -53,9 +62,7 @@ class Reader:
     def __call__(self, text: str) -> str:
         for place, name in self._places:
             text = text.replace(place, name)
-        for rule in RULES:
-            text = rule.pattern.sub(rule.name, text)
-        return text
+        return ruled(text)
 
 
 class Reply(NamedTuple):
@@ -101,7 +108,7 @@ def keep(path: Path, replies: Iterable[Reply], read: Reader) -> int:
 
 
 def kept(path: Path) -> Iterator[dict[str, Any]]:
-    """The replies of a file."""
+    """The replies of a file. Rules that are newer than it hold, too."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         for text in file:
-            yield json.loads(text)
+            yield json.loads(ruled(text))

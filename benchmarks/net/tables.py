@@ -75,6 +75,8 @@ def described(frame: pd.DataFrame) -> dict[str, Any]:
     return {
         "rows": len(frame),
         "columns": columns,
-        "first": [dict(zip(map(str, first.columns), map(str, row), strict=True))
-            for row in first.itertuples(index=False, name=None)],
+        "first": [
+            dict(zip(map(str, first.columns), map(str, row), strict=True))
+            for row in first.itertuples(index=False, name=None)
+        ],
     }

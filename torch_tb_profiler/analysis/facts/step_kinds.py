@@ -211,16 +211,14 @@ def _is_cold(work: StepWork, rows: Ints, content: Ints, proven: bool) -> bool:
     setup = work.setup - float(np.median(work.setup[others]))
     if setup[first] >= excess / 2:
         return bool(setup[others].max() < setup[first] / 2)
-    if proven:
-        return False
     alike = others[content[others] == content[first]]
-    if (work.wall[alike] * COLD_FACTOR >= work.wall[first]).any():
-        return False
-    return work.does_all_of(first, usual) and work.known_excess(first, usual) < excess / 2
+    recurs = proven or (work.wall[alike] * COLD_FACTOR >= work.wall[first]).any()
+    does_the_same = not recurs and work.does_all_of(first, usual)
+    return does_the_same and work.known_excess(first, usual) < excess / 2
 
 
 def _nearest(calls: Floats, first: int, others: Ints, content: Ints) -> Ints:
-    """Of some steps those of the one recurring content that shares most calls with another step; all where there is none."""
+    """Of some steps those of the recurring content that shares most calls with another step; all where there is none."""
     groups = [others[content[others] == number] for number in np.unique(content[others])]
     mix = calls / np.maximum(calls.sum(axis=1, keepdims=True), 1)
     shared = [np.minimum(mix[first], mix[at].mean(axis=0)).sum() * (len(at) > 1) for at in groups]

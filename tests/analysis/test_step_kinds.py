@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.builders.listed import facts_listed
@@ -71,11 +71,28 @@ def programs(draw: st.DrawFn) -> tuple[list[Step], list[int], bool]:
     is_cold = draw(st.booleans()) and 0 not in long
     if is_cold:
         length = draw(st.integers(20_000, 90_000))
-        steps[0] = Step(length, compiles=draw(st.sampled_from((0, length - 2000))))
+        more = draw(st.sampled_from(((), ("aten::empty_strided", "aten::normal_"))))
+        steps[0] = Step(length, (*TRAINS, *more), draw(st.sampled_from((0, length - 2000))))
     return steps, long, is_cold
 
 
+def alternating(
+    n: int, factor: float, first: int, compiles: int = 0
+) -> tuple[list[Step], list[int], bool]:
+    """A validation in every second step, and a cold first one."""
+    long = list(range(1, n, 2))
+    steps = [
+        Step(round(1000 * factor) + at, VALIDATES) if at in long else Step(1000 + at)
+        for at in range(n)
+    ]
+    return [Step(first, compiles=compiles), *steps[1:]], long, True
+
+
 @given(programs())
+@example(alternating(23, 2, 20_000))
+@example(alternating(24, 2, 20_000))
+@example(alternating(10, 8, 90_000))
+@example(alternating(9, 4, 50_000, 48_000))
 def test_cold_is_what_does_not_recur_and_the_rest_stays(
     program: tuple[list[Step], list[int], bool],
 ) -> None:
@@ -93,6 +110,16 @@ def test_cold_is_what_does_not_recur_and_the_rest_stays(
         if len(long) >= 3 and len(long) < len(others):
             every = long[1] - long[0]
             assert facts["step_kinds"]["period"][kind[long[0]]] == every
+
+
+@given(programs(), st.integers(3000, 90_000), st.integers(1, 6))
+def test_a_first_step_that_does_something_else_is_not_cold(
+    program: tuple[list[Step], list[int], bool], length: int, own: int
+) -> None:
+    """Such as loading a checkpoint, or a validation that comes once; whatever kinds follow."""
+    calls = (*(f"aten::once_{k}" for k in range(own)), "aten::mm")
+    facts = recorded([Step(length, calls), *program[0][1:]])
+    assert cold(facts) == []
 
 
 @given(st.data(), st.integers(6, 20), st.integers(6, 20))

@@ -202,21 +202,27 @@ def _cold_count(work: StepWork, rows: Ints, content: Ints) -> int:
 def _is_cold(work: StepWork, rows: Ints, content: Ints, proven: bool) -> bool:
     """Whether the first of some steps is clearly slower, by what does not recur; see ``StepFlag.COLD``."""
     first, others = int(rows[0]), rows[1:]
-    wall = work.wall[others]
-    usual = others[wall <= np.median(wall) * (1 + ODD_EXCESS)]
-    typical = float(np.median(wall))
+    like = _nearest(work.calls, first, others, content)
+    typical = float(np.median(work.wall[like]))
+    usual = like[work.wall[like] <= typical * (1 + ODD_EXCESS)]
     if work.wall[first] <= COLD_FACTOR * typical:
         return False
     excess = float(work.wall[first]) - typical
     setup = work.setup - float(np.median(work.setup[others]))
     if setup[first] >= excess / 2:
         return bool(setup[others].max() < setup[first] / 2)
-    if proven:
-        return False
     alike = others[content[others] == content[first]]
-    if (work.wall[alike] * COLD_FACTOR >= work.wall[first]).any():
-        return False
-    return work.does_all_of(first, usual) and work.known_excess(first, usual) < excess / 2
+    recurs = proven or (work.wall[alike] * COLD_FACTOR >= work.wall[first]).any()
+    does_the_same = not recurs and work.does_all_of(first, usual)
+    return does_the_same and work.known_excess(first, usual) < excess / 2
+
+
+def _nearest(calls: Floats, first: int, others: Ints, content: Ints) -> Ints:
+    """Of some steps those of the recurring content that shares most calls with another step; all where there is none."""
+    groups = [others[content[others] == number] for number in np.unique(content[others])]
+    mix = calls / np.maximum(calls.sum(axis=1, keepdims=True), 1)
+    shared = [np.minimum(mix[first], mix[at].mean(axis=0)).sum() * (len(at) > 1) for at in groups]
+    return groups[int(np.argmax(shared))] if max(shared) > 0 else others
 
 
 def _ordered(group: Ints, is_cold: Mask, wall: Floats) -> Ints:

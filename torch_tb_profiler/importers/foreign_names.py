@@ -139,7 +139,7 @@ def tied_to_nodes(trace: Trace, roles: Array) -> Array:
     place = np.searchsorted(node, ordinal, side="right") - 1
     tied &= place >= 0
     external[tied] = node[place[tied]].astype(np.int64) + 1
-    return external
+    return np.asarray(external)
 
 
 def _inputs(text: str) -> tuple[str, str]:

@@ -380,7 +380,7 @@ def test_a_folder_that_is_removed_meanwhile_is_not_missed(
     assert search.listing().notes == ()
 
 
-class Endless(fsspec.AbstractFileSystem):
+class Endless(fsspec.AbstractFileSystem):  # type: ignore[misc]
     """Each folder holds a trace and two further folders, for ever."""
 
     protocol = "endless"
@@ -394,7 +394,7 @@ class Endless(fsspec.AbstractFileSystem):
         return [{"name": f"{where}/w.json", "type": "file", "size": 2, "mtime": 1.0}, *inner]
 
 
-class Flat(AsyncFileSystem):
+class Flat(AsyncFileSystem):  # type: ignore[misc]
     """A store of objects: asked for all of them it takes for ever, for a folder not."""
 
     protocol = "flat"

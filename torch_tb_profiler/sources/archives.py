@@ -40,7 +40,7 @@ INFLATED_BYTES = 64 << 30
 """What is inflated of a ``.tar.gz`` to list it."""
 PIECE_BYTES = 64 << 10
 """What is lost of a damaged member at most, before the damage."""
-MOST_NAMED = 5
+MOST_NAMED = 8
 """Members that a note names."""
 _OUT = "name in it leads out of it and was left out", "names in it lead out of it and were left out"
 _WITHIN = (
@@ -111,7 +111,7 @@ def list_members(file: IO[bytes], kind: str) -> Members:
     listed = format_counted(len(found), "file of it was", "files of it were")
     notes = [f"only {listed} listed: {problem}."] if problem else []
     notes += [
-        f"{format_counted(len(names), *why)}: {format_names(names, MOST_NAMED)}."
+        f"{format_counted(len(names), *why)}: {format_names(list(dict.fromkeys(names)), MOST_NAMED)}."
         for why, names in left_out.items()
     ]
     return Members(tuple(found.values()), tuple(notes))

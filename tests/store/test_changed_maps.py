@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.damaged import EVERY, IN_PLACE, Damage
+from tests.store.tampering import EVERY, IN_PLACE, Damage
 from tests.views import hand_made
 from torch_tb_profiler.errors import NotFound, SidecarError
 from torch_tb_profiler.runs.memo import Memo

@@ -12,7 +12,7 @@ from werkzeug.test import Client
 
 from tests.builders.drawn import events, text_of
 from tests.runs.conftest import DRAWING
-from tests.store.damaged import EVERY, Damage
+from tests.store.tampering import EVERY, Damage
 from tests.web.live import live, patiently, places, until
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.views.diff import aligned

@@ -28,7 +28,7 @@ def walked(events: pd.DataFrame, row: int) -> str | None:
 
 
 def check(trace: Any) -> pd.DataFrame:
-    events = pd.DataFrame(trace.events)
+    events: pd.DataFrame = trace.events
     for row, (role, stack) in enumerate(zip(events["role"], events["stack"], strict=True)):
         expected = None if role == "python" else walked(events, row)
         assert (None if pd.isna(stack) else stack) == expected

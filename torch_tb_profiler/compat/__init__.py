@@ -22,16 +22,13 @@ _LEFT_OUT = "short_name step time_ns flops bytes intensity flops_rate unit preci
 
 
 class TraceAnalysis:
-    """HTA's class of that name, as far as counters go; ``traces``: by rank."""
+    """HTA's class of that name, as far as counters go; ``traces``: by rank. SourceError: nothing can be read there."""
 
     def __init__(
         self,
         trace_files: Mapping[int, str] | None = None,
         trace_dir: str | os.PathLike[str] = "",
     ) -> None:
-        """Raises:
-        SourceError: nothing can be read there.
-        """
         traces = (
             open_all(trace_dir)
             if trace_files is None
@@ -79,8 +76,6 @@ def _counters(trace: TraceFrames) -> DataFrame:
         "input_dims": operators["input_shapes"],
         "input_type": operators["input_dtypes"],
     }
-    stacks = named.pop("op_stack").map(list)
-    made: DataFrame = pandas.concat(
-        [pandas.DataFrame(known), named.assign(op_stack=stacks)], axis=1
-    )
-    return made
+    named["op_stack"] = named["op_stack"].map(list)
+    frame: DataFrame = pandas.DataFrame({**known, **named})
+    return frame

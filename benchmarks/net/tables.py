@@ -7,10 +7,12 @@ import json
 import traceback
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from torch_tb_profiler.api.frames import RunFrames
 from torch_tb_profiler.api.opening import open_path
 from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.tables.registry import TABLES
@@ -30,9 +32,15 @@ def replies(name: str, few: bool) -> Iterator[Reply]:
         return
     yield _reply("repr", lambda: repr(opened))
     for table in TABLES.values():
+        of = opened
+        if not hasattr(opened, table.name):
+            # Of several traces some tables are the first one's; of one trace others are none.
+            if not isinstance(opened, RunFrames):
+                continue
+            of = opened[0]
         for group in (None, *table.groups[1:]):
             ask = table.name if group is None else f"{table.name}(by={group!r})"
-            yield _reply(ask, lambda t=table, g=group: _table(opened, t, g))
+            yield _reply(ask, partial(_table, of, table, group))
 
 
 def _table(opened: Any, table: Any, group: str | None) -> Any:
@@ -68,7 +76,7 @@ def described(frame: pd.DataFrame) -> dict[str, Any]:
         texts = [str(value) for value in column]
         about: dict[str, Any] = {"dtype": str(column.dtype), "unknown": int(column.isna().sum())}
         if pd.api.types.is_numeric_dtype(column.dtype):
-            about["sum"] = float(column.fillna(0).astype(float).sum())
+            about["sum"] = float(column.dropna().astype(float).sum())
         about["digest"] = hashlib.sha256("\n".join(texts).encode(errors="replace")).hexdigest()[:12]
         columns[str(name)] = about
     first = frame.head(ROWS)

@@ -14,7 +14,7 @@ import pandas as pd
 
 from torch_tb_profiler.api.frames import RunFrames
 from torch_tb_profiler.api.opening import open_path
-from torch_tb_profiler.errors import ProfilerError
+from torch_tb_profiler.errors import BadRequest, ProfilerError
 from torch_tb_profiler.tables.registry import TABLES
 
 from .forks import RAISED
@@ -32,19 +32,19 @@ def replies(name: str, few: bool) -> Iterator[Reply]:
         return
     yield _reply("repr", lambda: repr(opened))
     for table in TABLES.values():
-        of = opened
-        if not hasattr(opened, table.name):
-            # Of several traces some tables are the first one's; of one trace others are none.
-            if not isinstance(opened, RunFrames):
-                continue
-            of = opened[0]
         for group in (None, *table.groups[1:]):
             ask = table.name if group is None else f"{table.name}(by={group!r})"
-            yield _reply(ask, partial(_table, of, table, group))
+            yield _reply(ask, partial(_table, opened, table, group))
 
 
 def _table(opened: Any, table: Any, group: str | None) -> Any:
-    found = getattr(opened, table.name)
+    try:
+        found = getattr(opened, table.name)
+    except AttributeError as error:
+        # Of several traces some tables are the first one's; of one trace others are none.
+        if not isinstance(opened, RunFrames):
+            raise BadRequest(str(error)) from error
+        found = getattr(opened[0], table.name)
     if callable(found) and not isinstance(found, pd.DataFrame):
         return found() if group is None else found(by=group)
     return found

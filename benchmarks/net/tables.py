@@ -7,12 +7,14 @@ import json
 import traceback
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
+from torch_tb_profiler.api.frames import RunFrames
 from torch_tb_profiler.api.opening import open_path
-from torch_tb_profiler.errors import ProfilerError
+from torch_tb_profiler.errors import BadRequest, ProfilerError
 from torch_tb_profiler.tables.registry import TABLES
 
 from .forks import RAISED
@@ -32,11 +34,17 @@ def replies(name: str, few: bool) -> Iterator[Reply]:
     for table in TABLES.values():
         for group in (None, *table.groups[1:]):
             ask = table.name if group is None else f"{table.name}(by={group!r})"
-            yield _reply(ask, lambda t=table, g=group: _table(opened, t, g))
+            yield _reply(ask, partial(_table, opened, table, group))
 
 
 def _table(opened: Any, table: Any, group: str | None) -> Any:
-    found = getattr(opened, table.name)
+    try:
+        found = getattr(opened, table.name)
+    except AttributeError as error:
+        # Of several traces some tables are the first one's; of one trace others are none.
+        if not isinstance(opened, RunFrames):
+            raise BadRequest(str(error)) from error
+        found = getattr(opened[0], table.name)
     if callable(found) and not isinstance(found, pd.DataFrame):
         return found() if group is None else found(by=group)
     return found
@@ -68,7 +76,7 @@ def described(frame: pd.DataFrame) -> dict[str, Any]:
         texts = [str(value) for value in column]
         about: dict[str, Any] = {"dtype": str(column.dtype), "unknown": int(column.isna().sum())}
         if pd.api.types.is_numeric_dtype(column.dtype):
-            about["sum"] = float(column.fillna(0).astype(float).sum())
+            about["sum"] = float(column.dropna().astype(float).sum())
         about["digest"] = hashlib.sha256("\n".join(texts).encode(errors="replace")).hexdigest()[:12]
         columns[str(name)] = about
     first = frame.head(ROWS)

@@ -11,7 +11,7 @@ import stat
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from torch_tb_profiler.units import NARROW_SPACE
 
@@ -29,6 +29,7 @@ _KERNEL_TYPE = re.compile(
     "proc|sysfs|dev(?:tmpfs|pts)|mqueue|cgroup2?|(?:debug|trace|security|config|selinux|ns)fs|bpf|pstore|efivarfs"
     "|binfmt_misc|fusectl|rpc_pipefs"
 )
+Kind = TypeVar("Kind")
 Places = frozenset[int | tuple[int, int]]
 """Devices, and folders by device and inode."""
 _UNUSUAL = re.compile("[^ -~]")
@@ -156,7 +157,7 @@ def decoded(text: bytes, kind: Any = Any) -> Any:
         raise ValueError(said(error)) from None
 
 
-def prepared(kind: Any) -> Any:
+def prepared(kind: Kind) -> Kind:
     """The same type, ready to be decoded or converted to by several threads: the first use of one by two threads at a time
     crashes msgspec, and the process with it.
     """

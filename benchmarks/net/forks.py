@@ -11,6 +11,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import IO, NamedTuple
 
 RAISED = 99
@@ -35,7 +36,7 @@ def each(works: Sequence[Work], seconds: float) -> Iterator[Said]:
     done = 0
     while done < len(works):
         answers, end = os.pipe()
-        pid = start(lambda rest=works[done:], to=end: _all(rest, to), 1, 2)
+        pid = start(partial(_all, works[done:], end), 1, 2)
         os.close(end)
         with open(answers, "rb") as file:
             while done < len(works):

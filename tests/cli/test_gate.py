@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from tests.builders.windows import steps, written
+from torch_tb_profiler import TraceFrames
 from torch_tb_profiler import open as open_trace
 from torch_tb_profiler.analysis.diff.rank_test import Sample, compare_samples, compare_steps
 from torch_tb_profiler.cli.checks import check_of
@@ -83,7 +84,10 @@ def test_page_python_and_baseline_say_what_the_gate_says(
         assert main(["baseline", "save", f"n{number}", paths[0]]) == 0
         assert main(["baseline", "compare", f"n{number}", paths[1], "--json", "--fail-on=5"]) == 1
         (beside,) = json.loads(capsys.readouterr().out)["workers"]
-        said = open_trace(paths[0]).diff(open_trace(paths[1])).attrs
+        before, after = map(open_trace, paths)
+        assert isinstance(before, TraceFrames)
+        assert isinstance(after, TraceFrames)
+        said = before.diff(after).attrs
         assert told["sentence"] == beside["sentence"] == said["verdict"]
         assert told["changed"] is beside["changed"] is said["changed"] is True
         assert told["p"] == said["p"]
@@ -135,8 +139,8 @@ def test_equal_programs_fail_at_most_once_in_a_hundred_times(noise: float) -> No
     failed = 0
     for number in range(2000):
         n, m = random.choice([3, 4, 5, 6, 8, 12, 20, 40], 2)
-        sides = (series(random, int(size), noise, number % 4) for size in (n, m))
-        failed += gate(*sides) is False
+        a, b = (series(random, int(size), noise, number % 4) for size in (n, m))
+        failed += gate(a, b) is False
     assert failed <= 20
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from tests.builders.loop import Event
 from tests.builders.windows import window, written
+from torch_tb_profiler import TraceFrames
 from torch_tb_profiler import open as open_trace
 from torch_tb_profiler.analysis.diff.repeats import Repeated, Repeats, unit_between
 from torch_tb_profiler.cli.main import main
@@ -66,7 +67,10 @@ def test_python_and_a_baseline_say_the_same(
     assert main(["baseline", "save", "main", paths[0]]) == 0
     assert main(["baseline", "compare", "main", paths[1], "--json", "--fail-on=5"]) == 1
     (beside,) = json.loads(capsys.readouterr().out)["workers"]
-    said = open_trace(paths[0]).diff(open_trace(paths[1])).attrs
+    before, after = map(open_trace, paths)
+    assert isinstance(before, TraceFrames)
+    assert isinstance(after, TraceFrames)
+    said = before.diff(after).attrs
     assert told["sentence"] == beside["sentence"] == said["verdict"]
     assert "68 and 60 of aten::addmm" in told["sentence"]
 

@@ -15,6 +15,7 @@ from tests.runs.conftest import DRAWING
 from tests.store.tampering import EVERY, Damage
 from tests.web.live import live, patiently, places, until
 from torch_tb_profiler.runs.catalogue import Catalogue
+from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.views.diff import aligned
 
 pytestmark = pytest.mark.processes
@@ -76,6 +77,6 @@ def test_an_index_out_of_a_table_that_changed_meanwhile_is_no_error_of_ours(
     assert _asked(served) == before
 
 
-def _opened(served: Served) -> list[object]:
+def _opened(served: Served) -> list[Opened]:
     until(lambda: places(served[0]))
     return [served[0].open(**place) for place in places(served[0])]

@@ -309,7 +309,9 @@ def _repeats(side: Side) -> dict[str, Any] | None:
 
 
 def _read_repeats(told: Mapping[str, Any] | None) -> Repeats | None:
-    return told and Repeats(
+    if not told:
+        return None
+    return Repeats(
         told["length"],
         *(
             {

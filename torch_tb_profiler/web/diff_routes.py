@@ -129,5 +129,5 @@ def _sides(
 
 
 def _compared(a: _Side, b: _Side) -> Comparison:
-    sides = ((side.opened.facts, side.insight.insight, side.selection) for side in (a, b))
-    return compared(*sides, (a.opened.trace, b.opened.trace))
+    before, after = ((side.opened.facts, side.insight.insight, side.selection) for side in (a, b))
+    return compared(before, after, (a.opened.trace, b.opened.trace))

@@ -49,10 +49,10 @@ def compared(
     traces: tuple[Trace, Trace] | None = None,
 ) -> Comparison:
     """B compared with A, each with its chosen steps; without steps per unit of work, if ``traces`` show one."""
-    *sides, kinds = compared_sides(a, b)
+    before, after, kinds = compared_sides(a, b)
     if traces is not None:
-        sides = [with_repeats(side, trace) for side, trace in zip(sides, traces, strict=True)]
-    return compare(*sides, kinds)
+        before, after = with_repeats(before, traces[0]), with_repeats(after, traces[1])
+    return compare(before, after, kinds)
 
 
 def diff_payload(

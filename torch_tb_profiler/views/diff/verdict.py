@@ -78,9 +78,10 @@ def judged(test: Test, whole: bool = False, among: str = "") -> Verdict:
 
 
 def _unit(test: Test) -> Unit | None:
-    return test.unit and Unit(
-        name=test.unit.name, count_a=test.unit.counts[0], count_b=test.unit.counts[1]
-    )
+    if test.unit is None:
+        return None
+    before, after = test.unit.counts
+    return Unit(name=test.unit.name, count_a=before, count_b=after)
 
 
 def _size(sentence: str, work: Work | None, means: tuple[float, float]) -> str:

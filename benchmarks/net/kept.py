@@ -36,6 +36,7 @@ RULES = (
     Rule(
         re.compile(r"\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?"), "<time>"
     ),
+    Rule(re.compile(r"(?<=before: )[\d.]+ (ms|s|min)\b"), "<seconds>"),
     # Of an answer for assistants, from its length.
     Rule(re.compile(r"About [\d,]+ tokens"), "About <n> tokens"),
     # Where an exception was raised: lines move.

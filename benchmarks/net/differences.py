@@ -11,12 +11,12 @@ import difflib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .forks import LATE, RAISED
-from .kept import KINDS, kept
+from .kept import KINDS, lines, parsed
 
 MOST_LINES = 2000
 """Longer texts are compared line by line from the first on."""
@@ -151,18 +151,23 @@ def _compared(old: Path, new: Path, kind: str, only: re.Pattern[str]) -> Found:
         for path in side.rglob(f"{kind}.jsonl.gz")
     }
     for subject in sorted(subjects):
-        sides = [_replies(side / subject / f"{kind}.jsonl.gz") for side in (old, new)]
-        if None in sides:
-            which = "new" if sides[0] is None else "old"
+        paths = [side / subject / f"{kind}.jsonl.gz" for side in (old, new)]
+        if not all(path.exists() for path in paths):
+            which = "old" if paths[0].exists() else "new"
             if only.search(subject):
                 _put(found.lone, ("(subject)", which), subject, "", "", "")
             continue
-        add(found, subject, sides[0] or {}, sides[1] or {}, only)
+        one, other = (lines(path) for path in paths)
+        same = set(one) & set(other)
+        found.equal += len(same)
+        add(found, subject, _replies(one, same), _replies(other, same), only)
     return found
 
 
-def _replies(path: Path) -> dict[str, dict[str, Any]] | None:
-    return {reply["ask"]: reply for reply in kept(path)} if path.exists() else None
+def _replies(written: Sequence[str], same: Set[str]) -> dict[str, dict[str, Any]]:
+    """Those that are not the same in both, by what was asked."""
+    replies = map(parsed, (line for line in written if line not in same))
+    return {reply["ask"]: reply for reply in replies}
 
 
 def add(

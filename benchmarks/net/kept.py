@@ -36,6 +36,7 @@ RULES = (
     Rule(
         re.compile(r"\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?"), "<time>"
     ),
+    Rule(re.compile(r"(?<=before: )[\d.]+ (ms|s|min)\b"), "<seconds>"),
     # Of an answer for assistants, from its length.
     Rule(re.compile(r"About [\d,]+ tokens"), "About <n> tokens"),
     # Where an exception was raised: lines move.
@@ -108,7 +109,17 @@ def keep(path: Path, replies: Iterable[Reply], read: Reader) -> int:
 
 
 def kept(path: Path) -> Iterator[dict[str, Any]]:
-    """The replies of a file. Rules that are newer than it hold, too."""
+    """The replies of a file."""
+    yield from map(parsed, lines(path))
+
+
+def lines(path: Path) -> list[str]:
+    """The replies of a file as they are written."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
-        for text in file:
-            yield json.loads(ruled(text))
+        return file.read().split("\n")[:-1]
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """A reply of such a line. Rules that are newer than it hold, too."""
+    reply: dict[str, Any] = json.loads(ruled(text))
+    return reply

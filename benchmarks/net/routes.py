@@ -125,6 +125,10 @@ class _Server:
         code, body, kind = self._whole(path, query)
         shown = urlencode(query, safe="/:, ()*=<>")
         ask = f"{path}?{shown}" if shown else path
+        try:
+            body.decode()
+        except UnicodeDecodeError:
+            kind = "bytes"
         if kind.startswith("application/json"):
             return Reply(ask, code, body.decode(), True)
         if kind.startswith("text/"):

@@ -7,6 +7,7 @@ import pytest
 
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.sql import statement
+from torch_tb_profiler.tables.registry import REMOVED
 
 
 def read(text: str) -> statement.Statement:
@@ -90,6 +91,13 @@ def test_a_wrong_name_is_answered_with_the_likely_one() -> None:
     with pytest.raises(BadRequest) as refused:
         read("select * from kernel")
     assert "kernels" in refused.value.hint
+
+
+@pytest.mark.parametrize("name", REMOVED)
+def test_a_table_of_before_is_answered_with_what_has_its_figures(name: str) -> None:
+    with pytest.raises(BadRequest) as refused:
+        read(f"select * from page.{name.upper()}")
+    assert REMOVED[name] in refused.value.hint
 
 
 def test_sums_keep_the_unit_of_their_column() -> None:

@@ -13,8 +13,9 @@ from tests.views import hand_made
 from torch_tb_profiler.api import export
 from torch_tb_profiler.api.frames import RunFrames, TraceFrames
 from torch_tb_profiler.cli.main import main
+from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.sql.listing import listed
-from torch_tb_profiler.tables.registry import OF_A_TRACE, TABLES, Listed
+from torch_tb_profiler.tables.registry import OF_A_TRACE, REMOVED, TABLES, Listed
 
 COMPUTED = [table for table in TABLES.values() if table.module]
 
@@ -61,6 +62,18 @@ def test_help_and_sql_list_every_table(capsys: pytest.CaptureFixture[str]) -> No
     assert [name for name in TABLES if name not in told] == []
     shown = {table.name for table in listed() if table.schema == "page"}
     assert shown == {name for name, table in TABLES.items() if not table.not_in_sql}
+
+
+@pytest.mark.parametrize("name", REMOVED)
+def test_who_asks_for_a_table_of_before_is_told_what_has_its_figures(
+    name: str, trace: TraceFrames
+) -> None:
+    instead = REMOVED[name].split("`")[1]
+    assert instead in TABLES
+    assert name not in TABLES
+    with pytest.raises(BadRequest) as refused:
+        export.table(trace, name)
+    assert REMOVED[name] in refused.value.message
 
 
 @pytest.mark.parametrize(

@@ -100,13 +100,13 @@ class Tables(ABC):
         """
         return self._table("api_calls", steps)
 
-    def long_calls(self, queue_limit: int = 1024, steps: Steps = None) -> DataFrame:
-        """The longest runtime and driver calls with why they took long; ``queue_limit`` waiting launches fill a queue.
+    def long_calls(self, steps: Steps = None) -> DataFrame:
+        """The longest runtime and driver calls with why they took long.
 
         Raises:
             IndexError: there is no such step.
         """
-        return self._table("long_calls", steps, queue_limit=queue_limit)
+        return self._table("long_calls", steps)
 
     def launches(self, short_ns: int = 10000, steps: Steps = None) -> DataFrame:
         """Kernels by name with launch delays and the calls shorter than ``short_ns``.
@@ -115,14 +115,6 @@ class Tables(ABC):
             IndexError: there is no such step.
         """
         return self._table("launches", steps, short_ns=short_ns)
-
-    def queues(self, limit: int = 1024, steps: Steps = None) -> DataFrame:
-        """Waiting launches of each stream; ``limit`` of them fill its queue.
-
-        Raises:
-            IndexError: there is no such step.
-        """
-        return self._table("queues", steps, limit=limit)
 
     def copies(self, steps: Steps = None) -> DataFrame:
         """Copies and memsets by kind, host memory and size.

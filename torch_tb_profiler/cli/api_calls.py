@@ -1,5 +1,5 @@
 """``api-calls PATH``: calls of the accelerator's runtime and driver by name; with ``--what`` the longest ones and why, launch delays and
-short kernels, queues of streams, copies
+short kernels, copies
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from torch_tb_profiler.tables.registry import TABLES
 if TYPE_CHECKING:
     from torch_tb_profiler.api.trace_context import TraceContext
 
-HELP = "list calls of the runtime and driver, launches, queues and copies"
+HELP = "list calls of the runtime and driver, launches and copies"
 _TABLES = {
     "calls": ("api_calls", "total_ns", "name calls total_ns thread_share mean_ns median_ns max_ns"),
     "long": ("long_calls", "dur_ns", "name operator dur_ns reason"),
     "launches": ("launches", "short_ns", "name calls total_ns short short_ns below_launch launch_ns median_delay_ns max_delay_ns"),
-    "queues": ("queues", "launches", "stream launches mean_length max_length full_ns blocked"),
     "copies": ("copies", "total_ns", "kind memory size calls total_ns median_ns max_ns bytes rate link_share"),
 }  # fmt: skip
 """Of each ``--what`` the table, what it is sorted by, and the columns of its text."""
@@ -33,7 +32,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "--what",
         choices=tuple(_TABLES),
         default="calls",
-        help="runtime calls by name, the longest ones, launch delays and short kernels, queues of streams, copies",
+        help="runtime calls by name, the longest ones, launch delays and short kernels, copies",
     )
     arguments.steps(parser)
     arguments.order(parser, "time")

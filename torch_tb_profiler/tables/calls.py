@@ -7,7 +7,6 @@ from torch_tb_profiler.analysis.api_calls.calls import (
     LONG_CALLS,
     call_table,
     calls_of,
-    selected_time,
 )
 from torch_tb_profiler.analysis.api_calls.calls import long_calls as long_table
 from torch_tb_profiler.analysis.api_calls.copies import COPIES, copy_table
@@ -18,7 +17,6 @@ from torch_tb_profiler.analysis.api_calls.launches import (
     launch_table,
     launches_of,
 )
-from torch_tb_profiler.analysis.api_calls.queues import FULL, QUEUES, queue_table, queues_of
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.tables.source import TableSource, computes
 
@@ -35,26 +33,16 @@ def api_calls(of: TableSource) -> DisplayTable:
 
 
 @computes(LONG_CALLS)
-def long_calls(of: TableSource, queue_limit: int = FULL) -> DisplayTable:
-    """The longest runtime and driver calls with why they took long; ``queue_limit`` waiting launches fill a queue."""
-    launches = _launches(of)
-    queues = queues_of(of.trace, launches, queue_limit)
+def long_calls(of: TableSource) -> DisplayTable:
+    """The longest runtime and driver calls with why they took long."""
     calls = calls_of(of.trace, of.facts, of.selection)
-    return long_table(of.trace, of.facts, calls, launches, queues)
+    return long_table(of.trace, of.facts, calls, _launches(of))
 
 
 @computes(LAUNCHES)
 def launches(of: TableSource, short_ns: int = SHORT_NS) -> DisplayTable:
     """Kernels by name with launch delays and the calls shorter than ``short_ns``."""
     return launch_table(of.trace, _launches(of), short_ns)
-
-
-@computes(QUEUES)
-def queues(of: TableSource, limit: int = FULL) -> DisplayTable:
-    """Waiting launches of each stream; ``limit`` of them fill its queue."""
-    found = queues_of(of.trace, _launches(of), limit)
-    time = selected_time(of.facts, of.selection)
-    return queue_table(of.trace, of.facts, of.selection, found, time)
 
 
 @computes(COPIES)

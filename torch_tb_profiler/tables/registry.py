@@ -71,7 +71,6 @@ _ALL = (
     Listed("api_calls", "calls"),
     Listed("long_calls", "calls"),
     Listed("launches", "calls"),
-    Listed("queues", "calls"),
     Listed("copies", "calls"),
     Listed("compiled", "figures", not_in_sql="it reads the logs beside the trace"),
     Listed("modules", "figures", "insight", attribute=True),
@@ -93,7 +92,10 @@ _ALL = (
     Listed("events", "", attribute=True, not_in_sql=_STORED),
 )  # fmt: skip
 
-REMOVED = {"kernel_sequences": "Kernel sequences were removed: `events` has the kernels in order."}
+REMOVED = {
+    "kernel_sequences": "Kernel sequences were removed: `events` has the kernels in order.",
+    "queues": "Queues of launches were removed: `launches` has their delays.",
+}
 """Tables that an earlier version had → what is said where one is asked for."""
 TABLES = {table.name: table for table in _ALL}
 """All of them, in the order in which people read them."""

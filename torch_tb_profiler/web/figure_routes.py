@@ -297,10 +297,9 @@ def api_calls(
     settings: Settings,
     steps: Steps,
     short_ns: Annotated[int, Whole("Kernels below it are short, ns.", 1, 10**9)] = 10_000,
-    queue_limit: Annotated[int, Whole("So many waiting launches fill a queue.", 1, 10**6)] = 1024,
 ) -> ApiCallsPayload:
     """Calls of the accelerator's runtime and driver by name, the longest ones with their reasons, launch delays and
-    short kernels, queues of streams, copies by kind and size.
+    short kernels, copies by kind and size.
     """
     return api_calls_payload(
         opened.trace,
@@ -308,7 +307,6 @@ def api_calls(
         chosen(opened, steps),
         settings.max_table_rows,
         short_ns,
-        queue_limit,
         opened.memoise,
     )
 

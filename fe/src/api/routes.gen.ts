@@ -212,7 +212,7 @@ export interface Parameters {
   module: OfTrace & OfSteps;
   table: OfTrace & OfSteps & {
     /** The table. */
-    name: "steps" | "scalars" | "iterations" | "critical_path" | "operators" | "kernels" | "lines" | "ranges" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "compiled" | "modules" | "memory" | "memory_blocks" | "memory_alive" | "memory_categories" | "memory_changes" | "memory_segments" | "memory_failures" | "collectives" | "counters" | "counter_samples" | "efficiency" | "pyprof" | "findings";
+    name: "steps" | "scalars" | "iterations" | "critical_path" | "operators" | "kernels" | "lines" | "ranges" | "api_calls" | "long_calls" | "launches" | "copies" | "compiled" | "modules" | "memory" | "memory_blocks" | "memory_alive" | "memory_categories" | "memory_changes" | "memory_segments" | "memory_failures" | "collectives" | "counters" | "counter_samples" | "efficiency" | "pyprof" | "findings";
     /** What a row is one of, as in Python; empty: as it is there. */
     by?: string;
   };
@@ -224,8 +224,6 @@ export interface Parameters {
   api_calls: OfTrace & OfSteps & {
     /** Kernels below it are short, ns. */
     short_ns?: string;
-    /** So many waiting launches fill a queue. */
-    queue_limit?: string;
   };
   "module/flame": OfTrace & OfSteps & {
     /** Frames: modules and operators, or Python source lines. */

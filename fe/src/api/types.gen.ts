@@ -1632,13 +1632,6 @@ export interface LaunchHistogram {
   durations: number[];
 }
 
-/** Launches that wait on a stream: `length[i]` from `time_ns[i]` on. */
-export interface QueueCurve {
-  stream: string;
-  time_ns: number[];
-  length: number[];
-}
-
 /** Route `/api_calls`. `sentences`: what the tables say in short. `pooled`, `launches_pooled`: rows that the last row pools. `link`: the device's links to others, with their peak; empty not known. */
 export interface ApiCallsPayload {
   vocabulary: Vocabulary;
@@ -1649,8 +1642,6 @@ export interface ApiCallsPayload {
   histogram: LaunchHistogram;
   launches: LaunchesTable;
   launches_pooled: number;
-  queues: QueuesTable;
-  curves: QueueCurve[];
   copies: CopiesTable;
   link: string;
   missing: Missing[];
@@ -2287,20 +2278,6 @@ export interface LaunchesTable {
   event: number[];
 }
 
-/** One row per device and stream: launches that wait for their work to begin, those with the most launches first. A replayed graph counts once. */
-export interface QueuesTable {
-  stream: string[];
-  launches: number[];
-  mean_length: (number | null)[];
-  max_length: number[];
-  waiting_ns: number[];
-  full_ns: number[];
-  full_share: (number | null)[];
-  blocked: number[];
-  blocked_ns: number[];
-  event: number[];
-}
-
 /** One row per kind, host memory and size of copies and memsets, the most time first. */
 export interface CopiesTable {
   kind: string[];
@@ -2490,4 +2467,4 @@ export interface RangesTable {
 }
 
 /** The declared tables. */
-export type TableName = "path_strip" | "path_kinds" | "path_steps" | "path_events" | "ranks_strip" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "queues" | "copies" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "lines" | "modules" | "flame" | "ranges";
+export type TableName = "path_strip" | "path_kinds" | "path_steps" | "path_events" | "ranks_strip" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "copies" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "lines" | "modules" | "flame" | "ranges";

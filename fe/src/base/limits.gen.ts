@@ -1,6 +1,6 @@
 // Generated from the routes of torch_tb_profiler/web by `python -m tests.generate --write`. Do not edit.
 
-export const api_calls = { short_ns: 1000000000, queue_limit: 1000000 } as const;
+export const api_calls = { short_ns: 1000000000 } as const;
 export const memory_curve = { device: 65536, n: 1024 } as const;
 export const memory_blocks = { device: 65536 } as const;
 export const memory_statistics = { device: 65536 } as const;

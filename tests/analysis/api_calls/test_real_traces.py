@@ -13,14 +13,12 @@ import pytest
 from tests.loading import load
 from torch_tb_profiler.analysis.api_calls.calls import call_table, calls_of
 from torch_tb_profiler.analysis.api_calls.launches import launch_table, launches_of
-from torch_tb_profiler.analysis.api_calls.queues import queue_table, queues_of
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.roles import Role
 
 RUNS = ["h100_owlv2", "mi300_resnet_ddp", "v100_resnet50_num_workers_0", "mtia_inference"]
-LIMIT = 200
 
 
 @pytest.fixture(scope="module", params=RUNS)
@@ -99,44 +97,3 @@ def test_launches_by_kernel(opened: Opened) -> None:
             (median(own), max(own)) if own else (pytest.approx(nan, nan_ok=True), -1)
         )
         assert max(short, 0) == below[name]
-
-
-def test_queues_of_streams(opened: Opened) -> None:
-    """Walked change by change."""
-    trace, facts, selection = opened.trace, opened.facts, _whole(opened)
-    launches = launches_of(trace, facts, selection)
-    queues = queues_of(trace, launches, LIMIT)
-    table = queue_table(trace, facts, selection, queues, 10**9)
-    events = _events(opened)
-    first: dict[int, dict[str, Any]] = {}
-    for event in sorted(events, key=lambda event: event["start"]):
-        if Role.KERNEL <= event["role"] <= Role.MEMSET and event["launch"] >= 0:
-            first.setdefault(event["launch"], event)
-    expected = []
-    tracks: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
-    for launch, event in first.items():
-        begin = min(events[launch]["start"], event["start"])
-        tracks[event["track"]].append((begin, event["start"], begin + events[launch]["dur"]))
-    for own in tracks.values():
-        changes = sorted([(b, 1) for b, _, _ in own] + [(e, -1) for _, e, _ in own])
-        length = most = waiting = full = 0
-        for (time, change), (after, _) in zip(changes, [*changes[1:], changes[-1]], strict=True):
-            length += change
-            if after > time:
-                most = max(most, length)
-                waiting += (after - time) * (length >= 1)
-                full += (after - time) * (length >= LIMIT)
-        expected.append((len(own), most, waiting, full))
-    names = ("launches", "max_length", "waiting_ns", "full_ns")
-    found = list(zip(*(table[key].tolist() for key in names), strict=True))
-    assert sorted(found) == sorted(expected)
-    held_up = set(queues.blocked.tolist())
-    for queue in queues.streams:
-        order = queue.launch.tolist()
-        begun = [first[launch]["start"] for launch in order]
-        for place in range(0, len(order), 11):
-            launch, begin = order[place], int(queue.begin[place])
-            returned = begin + events[launch]["dur"]
-            before = sum(start >= begin for start in begun[:place])
-            after = sum(start > returned for start in begun[:place])
-            assert (launch in held_up) == (before >= LIMIT > after)

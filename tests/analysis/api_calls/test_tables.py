@@ -1,4 +1,4 @@
-"""Runtime calls, launches, queues and copies of drawings: one column is a microsecond."""
+"""Runtime calls, launches and copies of drawings: one column is a microsecond."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from torch_tb_profiler.analysis.api_calls.calls import (
     call_table,
     calls_of,
     long_calls,
-    selected_time,
 )
 from torch_tb_profiler.analysis.api_calls.copies import copy_kind, copy_table, host_memory
 from torch_tb_profiler.analysis.api_calls.launches import (
@@ -23,7 +22,6 @@ from torch_tb_profiler.analysis.api_calls.launches import (
     launch_table,
     launches_of,
 )
-from torch_tb_profiler.analysis.api_calls.queues import queue_table, queues_of
 from torch_tb_profiler.analysis.arrays.grouping import medians
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
@@ -57,18 +55,11 @@ class Asked:
     def by_name(self) -> dict[str, dict[str, Any]]:
         return _rows(call_table(self.trace, self.facts, self.selection, self.calls, self.launches))
 
-    def longest(self, limit: int = 1024) -> list[dict[str, Any]]:
-        queues = queues_of(self.trace, self.launches, limit)
-        table = long_calls(self.trace, self.facts, self.calls, self.launches, queues)
-        return _listed(table)
+    def longest(self) -> list[dict[str, Any]]:
+        return _listed(long_calls(self.trace, self.facts, self.calls, self.launches))
 
     def kernels(self, short_us: int = 10) -> dict[str, dict[str, Any]]:
         return _rows(launch_table(self.trace, self.launches, short_us * US))
-
-    def queues(self, limit: int = 1024) -> dict[str, dict[str, Any]]:
-        found = queues_of(self.trace, self.launches, limit)
-        time = selected_time(self.facts, self.selection)
-        return _rows(queue_table(self.trace, self.facts, self.selection, found, time))
 
     def copies(self) -> list[dict[str, Any]]:
         return _listed(copy_table(self.trace, self.facts, self.launches))
@@ -176,62 +167,6 @@ def test_the_histogram_counts_every_launch_of_a_kernel_once() -> None:
     assert {edge: int(durations[i]) for edge, i in at.items() if durations[i]} == {5: 3}
 
 
-QUEUE = """
-    main  <a #1><b #2><c #3><d           #4>
-    gpu 0           {a   #1     }{b #2}{c #3}{d #4}
-"""
-
-
-def test_launches_wait_from_their_begin_until_their_work_begins() -> None:
-    # a 0-10, b 6-23, c 12-29, d 18-35
-    row = Asked(QUEUE).queues()["0 · stream 0"]
-    assert _of(row, "launches", "max_length", "waiting_ns", "full_ns", "blocked") == (
-        4,
-        3,
-        35,
-        0,
-        0,
-    )
-    assert row["mean_length"] == pytest.approx((10 + 17 + 17 + 17) / 41)
-
-
-def test_a_launch_is_blocked_that_begins_at_the_limit_and_returns_below_it() -> None:
-    row = Asked(QUEUE).queues(limit=2)["0 · stream 0"]
-    # Two or more wait from 6 to 10 and from 12 to 29; d begins while b and c wait and returns at 34, after both began.
-    assert _of(row, "full_ns", "blocked", "blocked_ns") == (21, 1, 16)
-    assert row["full_share"] == pytest.approx(21 / 41)
-
-
-def test_a_launch_that_returns_while_as_many_wait_was_not_held_up() -> None:
-    deep = """
-        main  <a #1><b #2><c #3><d #4>
-        gpu 0                         {a #1}{b #2}{c #3}{d #4}
-    """
-    row = Asked(deep).queues(limit=2)["0 · stream 0"]
-    assert (row["max_length"], row["blocked"]) == (4, 0)
-
-
-def test_a_replayed_graph_waits_once_and_streams_apart() -> None:
-    rows = Asked("""
-        main  <G #1><a #2>
-        gpu 0         {x #1}{y #1}
-        gpu 1:3                {a #2}
-    """).queues()
-    assert {name: row["launches"] for name, row in rows.items()} == {
-        "0 · stream 0": 1,
-        "1 · stream 3": 1,
-    }
-
-
-def test_a_queue_that_filled_before_a_step_is_full_within_it() -> None:
-    drawing = """
-        main   <a #1><b #2><c #3>[ProfilerStep#1            ]
-        gpu 0                       {a #1}{b #2}{c #3}
-    """
-    row = Asked(drawing, 0, 0).queues(limit=3)["0 · stream 0"]
-    assert _of(row, "launches", "max_length", "full_ns", "blocked") == (0, 3, 3, 0)
-
-
 REASONS = {
     "hipStreamSynchronize": "synchronization",
     "cudaMalloc": "allocation",
@@ -276,10 +211,6 @@ def test_the_first_launch_of_a_kernel_loads_it_if_it_takes_ten_times_the_usual(
         gpu 0 {" " * length}{{k #1}}{{k #2}}{{k #3}}{{k #4}}
     """)
     assert [row["reason"] for row in asked.longest()] == [reason, None, None, None]
-
-
-def test_a_launch_that_the_queue_held_up_says_so() -> None:
-    assert Asked(QUEUE).longest(limit=2)[0]["reason"] == "full_queue"
 
 
 COPIES = """
@@ -343,13 +274,7 @@ def test_medians_are_those_of_numpy_in_each_group() -> None:
 
 def test_an_empty_trace_has_no_rows() -> None:
     asked = Asked("main [a]")
-    assert [asked.by_name(), asked.longest(), asked.kernels(), asked.queues(), asked.copies()] == [
-        {},
-        [],
-        {},
-        {},
-        [],
-    ]
+    assert [asked.by_name(), asked.longest(), asked.kernels(), asked.copies()] == [{}, [], {}, []]
 
 
 def test_of_equally_long_calls_the_first_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,6 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.api_calls.launches import Launches
-from torch_tb_profiler.analysis.api_calls.queues import Queues
 from torch_tb_profiler.analysis.arrays.grouping import (
     extreme_by,
     group_rows,
@@ -47,12 +46,12 @@ _KINDS = (
     ("copy", re.compile(r".*(?:[Mm]emcpy|[Mm]emset)")),
 )
 """What a call is for, the first that fits its name."""
-FULL_QUEUE, PAGEABLE, FIRST_LAUNCH = "full_queue", "pageable_copy", "first_launch"
+PAGEABLE, FIRST_LAUNCH = "pageable_copy", "first_launch"
 
 _C = DisplayColumn
 _SHARE = "Its time on the thread with the most launches, as a share of the time of the steps."
 _KIND = "What it is for, by its name: launch, copy, allocation, synchronization (it waits for the device), code_loading, graph; missing of others."
-_REASON = "Why it took long: synchronization, full_queue, pageable_copy, first_launch, allocation, code_loading, graph; missing where not known."
+_REASON = "Why it took long: synchronization, pageable_copy, first_launch, allocation, code_loading, graph; missing where not known."
 API_CALLS = DisplaySpec(
     "api_calls",
     "One row per name of a runtime or driver call, the largest total first. A call within another one of its name counts as a call and not for times.",
@@ -152,9 +151,7 @@ def selected_time(facts: Facts, selection: Selection) -> int:
     return int((steps["end"] - steps["start"])[selection.steps].sum())
 
 
-def long_calls(
-    trace: Trace, facts: Facts, calls: Calls, launches: Launches, queues: Queues
-) -> DisplayTable:
+def long_calls(trace: Trace, facts: Facts, calls: Calls, launches: Launches) -> DisplayTable:
     """The longest calls, a row each."""
     outer = np.flatnonzero(calls.outer)
     dur = calls.dur[outer]
@@ -171,7 +168,7 @@ def long_calls(
         trace.strings,
         name=calls.name[kept],
         dur_ns=calls.dur[kept],
-        reason=_reasons(trace, calls, kept, work, launches, queues),
+        reason=_reasons(trace, calls, kept, work, launches),
         operator=np.where(operator >= 0, name[operator], -1),
         kernel=np.where(work >= 0, name[work], -1),
         start_ns=trace["spans"]["start"][row],
@@ -180,7 +177,7 @@ def long_calls(
 
 
 def _reasons(
-    trace: Trace, calls: Calls, kept: Ints, work: Ints, launches: Launches, queues: Queues
+    trace: Trace, calls: Calls, kept: Ints, work: Ints, launches: Launches
 ) -> list[str | None]:
     """Of each of some calls."""
     row = calls.row[kept]
@@ -193,7 +190,6 @@ def _reasons(
     copied = np.flatnonzero(work >= 0)
     pageable = copied[named(trace, work[copied], lambda text: "ageable" in text)]
     reasons[pageable] = PAGEABLE
-    reasons[np.isin(row, queues.blocked)] = FULL_QUEUE
     return list(reasons)
 
 

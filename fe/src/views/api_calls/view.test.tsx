@@ -4,7 +4,7 @@ import type { Params } from "../../state/view";
 import { HOSTILE, rowsOf } from "../../testing/cases";
 import { GPU, reply } from "../../testing/replies";
 import { type Answers, serve, show as draw, type Shown } from "../../testing/page";
-import { ApiCallsView, bucketLabels, Costs, onOneAxis } from "./view";
+import { ApiCallsView, bucketLabels, Costs } from "./view";
 
 const RECORDED = reply("api_calls", GPU);
 
@@ -31,12 +31,11 @@ it("shows a table of each kind, whose rows lead to the timeline", async () => {
     "Runtime and driver calls",
     "Longest calls",
     "Launches",
-    "Queues",
     "Copies",
   ]);
   const links = [...document.querySelectorAll("a")].map((link) => link.getAttribute("href"));
-  const { rows, longest, launches, queues, copies } = RECORDED;
-  for (const { event } of [rows, longest, launches, queues, copies])
+  const { rows, longest, launches, copies } = RECORDED;
+  for (const { event } of [rows, longest, launches, copies])
     expect(links).toContain(`#trace?sel=${event[0]}`);
   expect(document.body.textContent).toContain("NVLink 4, 450 GB/s");
   expect(document.querySelector("img")).toBeNull();
@@ -89,20 +88,4 @@ it("names the buckets that hold a launch by where they begin", () => {
     last: 2,
   });
   expect(bucketLabels({ edges_ns: [0], delays: [0], durations: [0] }).last).toBe(-1);
-});
-
-it("puts curves on one axis: each holds until it changes, and is nothing before it begins", () => {
-  expect(
-    onOneAxis([
-      { stream: "a", time_ns: [0, 20], length: [1, 0] },
-      { stream: "b", time_ns: [10, 20, 30], length: [2, 5, 0] },
-    ]),
-  ).toEqual({
-    time: [0, 10, 20, 30],
-    values: [
-      [1, 1, 0, 0],
-      [0, 2, 5, 0],
-    ],
-    peak: { time: 20, value: 5 },
-  });
 });

@@ -1,17 +1,15 @@
 /** The API Calls page: what calls of the runtime and driver cost, how launches wait, what is copied. */
 
-import { useMemo, useState } from "preact/hooks";
 import type {
   ApiCallsPayload,
   ApiCallsTable,
   LaunchHistogram,
-  QueueCurve,
   TableName,
 } from "../../api/types.gen";
 import { seriesColor } from "../../base/theme";
 import { formatCount, formatTime } from "../../base/units";
 import { type ViewProps, viewQuery } from "../../state/view";
-import { Panel, Select, StackedBars, Staircase } from "../../widgets";
+import { Panel, Select, StackedBars } from "../../widgets";
 import { MiddleCut } from "../../widgets/middle_cut";
 import { Folded } from "../folded";
 import { linkedTo } from "../links";
@@ -26,7 +24,7 @@ type PageProps = ViewProps & { payload: ApiCallsPayload };
 
 function Page(props: PageProps) {
   const { payload, params, setParam, hrefOf } = props;
-  const { rows, longest, launches, queues, copies } = payload;
+  const { rows, longest, launches, copies } = payload;
   const { vocabulary } = payload;
   if (!rows.name.length && !launches.name.length && !copies.kind.length)
     return (
@@ -92,16 +90,6 @@ function Page(props: PageProps) {
           </>
         )}
       </Folded>
-      {queues.stream.length ? (
-        <Folded title="Queues of launches">
-          {() => (
-            <>
-              {payload.curves.length ? <Curves curves={payload.curves} hrefOf={hrefOf} /> : null}
-              <TableView {...of("queues", queues)} title="Queues" term="queues" />
-            </>
-          )}
-        </Folded>
-      ) : null}
       {copies.kind.length ? (
         <Folded title="Copies">
           {() => (
@@ -181,38 +169,6 @@ function Histogram({ payload: { histogram } }: Pick<PageProps, "payload">) {
   );
 }
 
-function Curves({ curves, hrefOf }: { curves: readonly QueueCurve[] } & Pick<ViewProps, "hrefOf">) {
-  const [window, setWindow] = useState<{ t0: number; t1: number } | null>(null);
-  const { time, values, peak } = useMemo(() => onOneAxis(curves), [curves]);
-  const whole = { t0: time[0] ?? 0, t1: Math.max((time[0] ?? 0) + 1, time[time.length - 1] ?? 0) };
-  const [picked, setPicked] = useState(peak.time);
-  const { t0, t1 } = window ?? whole;
-  return (
-    <Panel
-      title="Launches that wait"
-      term="queues"
-      actions={<a href={hrefOf("trace", { t: `${t0},${t1}` })}>Show on the timeline</a>}
-    >
-      <Staircase
-        label="Launches that wait on each stream"
-        unit="count"
-        time={time}
-        lines={curves.map(({ stream }, i) => ({
-          label: stream,
-          color: seriesColor(i),
-          values: values[i] ?? [],
-        }))}
-        areas={[]}
-        bands={[]}
-        {...{ whole, peak, picked }}
-        window={{ t0, t1 }}
-        onWindow={setWindow}
-        onPick={setPicked}
-      />
-    </Panel>
-  );
-}
-
 /** What may be called a short kernel, ns. */
 const LIMITS = [2_000, 5_000, 10_000, 20_000, 50_000, 100_000] as const;
 const LIMIT_NS = "10000";
@@ -232,27 +188,4 @@ export function bucketLabels({ edges_ns, delays, durations }: LaunchHistogram): 
     first: Math.max(0, used.indexOf(true)),
     last: used.lastIndexOf(true),
   };
-}
-
-interface CommonCurves {
-  time: number[];
-  /** Of each curve what holds at each time. */
-  values: number[][];
-  peak: { time: number; value: number };
-}
-
-/** Curves that change at different times, on the times at which any of them does. */
-export function onOneAxis(curves: readonly QueueCurve[]): CommonCurves {
-  const time = [...new Set(curves.flatMap((curve) => curve.time_ns))].sort((a, b) => a - b);
-  const peak = { time: time[0] ?? 0, value: 0 };
-  const values = curves.map((curve) => {
-    let at = -1;
-    return time.map((now) => {
-      while ((curve.time_ns[at + 1] ?? Infinity) <= now) at++;
-      const value = curve.length[at] ?? 0;
-      if (value > peak.value) Object.assign(peak, { time: now, value });
-      return value;
-    });
-  });
-  return { time, values, peak };
 }

@@ -159,6 +159,7 @@ def test_several_traces_are_one_table(run: Path, capsys: pytest.CaptureFixture[s
     [
         (["--to", "xml"], "--to xml is unknown"),
         (["--what", "shoes"], "--what shoes cannot be written as csv"),
+        (["--what", "queues"], "Queues of launches were removed: `launches` has their delays."),
         (["--what", "kernels", "--to", "folded"], "cannot be written as folded"),
         (["--to", "folded", "--what", "steps"], "cannot be written as folded"),
         (["--to", "folded", "--by", "name"], "--by cannot be used with folded"),

@@ -19,7 +19,7 @@ from torch_tb_profiler.cli.output import (
 )
 from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.tables.registry import TABLES
+from torch_tb_profiler.tables.registry import REMOVED, TABLES
 from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.untrusted import printable
 
@@ -153,7 +153,8 @@ def _form_and_content(options: argparse.Namespace) -> tuple[str, str]:
     what = options.what or ("operators" if "operators" in allowed else allowed[-1])
     if what not in allowed:
         raise BadRequest(
-            f"--what {what} cannot be written as {form}.", f"Use one of: {', '.join(allowed)}."
+            f"--what {what} cannot be written as {form}. {REMOVED.get(what, '')}".rstrip(),
+            f"Use one of: {', '.join(allowed)}.",
         )
     if what in TABLES and TABLES[what].whole and (options.steps or options.skip_cold):
         raise BadRequest(

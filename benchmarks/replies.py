@@ -48,7 +48,7 @@ def main() -> int:
 
 
 def _begin_anew(tree: Path) -> None:
-    """The same command with the package of the tree and with nothing of the user's environment that shows."""
+    """Run this command with the package of the tree and with nothing of the user's environment that shows."""
     own = {k: v for k, v in os.environ.items() if not k.startswith("TORCH_TB_PROFILER_")}
     environment = {**own, **FIXED, _MARK: str(tree), "PYTHONPATH": str(tree)}
     os.execve(sys.executable, [sys.executable, *sys.argv], environment)

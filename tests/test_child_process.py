@@ -86,7 +86,7 @@ def test_nor_from_the_folder_of_the_script_that_runs(
     script = planted / "view.py"
     script.write_text("")
     monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)
-    monkeypatch.setattr(sys.modules["__main__"], "__file__", str(script))
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", str(script), raising=False)
     monkeypatch.setattr(sys, "path", [str(planted), *sys.path])
     process = child_process.start("cli.main:main", ["--version"], stdout=subprocess.PIPE)
     assert printed(process) == f"{__version__}\n"

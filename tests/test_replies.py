@@ -84,8 +84,8 @@ def test_faults_and_other_codes_stand_first() -> None:
 
 def test_what_says_nothing_of_the_code_is_not_kept(tmp_path: Path) -> None:
     path = tmp_path / "a" / "routes.jsonl.gz"
-    read = kept.Reader({"/home/somebody": "<logs>"})
-    text = json.dumps({"path": "/home/somebody/a", "id": 5})
+    read = kept.Reader({"/somewhere/of/ours": "<logs>"})
+    text = json.dumps({"path": "/somewhere/of/ours/a", "id": 5})
     other = 'About 412 tokens, File "/x/y/z.py", line 3 at 2026-01-02 03:04:05'
     replies = [kept.Reply("/a", 200, text, True), kept.Reply("b", 0, other, False)]
     assert kept.keep(path, replies, read) == 2

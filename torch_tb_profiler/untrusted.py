@@ -158,7 +158,7 @@ def decoded(text: bytes, kind: Any = Any) -> Any:
 
 
 def prepared(kind: Kind) -> Kind:
-    """The same type, ready to be decoded or converted to by several threads: the first use of one by two threads at a time
+    """A type, ready to be decoded or converted to by several threads: the first use of one by two threads at a time
     crashes msgspec, and the process with it.
     """
     import msgspec

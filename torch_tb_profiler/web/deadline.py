@@ -122,7 +122,7 @@ class Deadline(Generic[T]):
 
 
 def timely(pieces: Iterator[Any]) -> Iterator[Any]:
-    """The same pieces, each within ``SECONDS``.
+    """Pieces as they come, each within ``SECONDS``.
 
     Raises:
         Busy: the next one is late.

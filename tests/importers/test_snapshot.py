@@ -47,7 +47,7 @@ def test_records_in_order_with_running_totals(protocol: int) -> None:
         (10_000, 3 * SEGMENT, 1000 + 3 * SEGMENT, 4 * SEGMENT),
         (20_000, -1000, 3 * SEGMENT, 4 * SEGMENT),
     ]
-    assert trace.header == {"memory_source": "snapshot"}
+    assert trace.header == {"memory_source": "snapshot", "memory_backend": "cuda"}
     assert trace.origin_ns == (BASE_US + 10) * 1000
     assert trace.entries == 6
     assert defects(trace) == {}

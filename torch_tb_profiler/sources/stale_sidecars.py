@@ -23,8 +23,11 @@ def is_gone(sidecar: Path) -> bool:
     """
     try:
         with sidecar.open("rb") as file:
+            used = os.fstat(file.fileno())
             size = int.from_bytes(file.read(8), "little")
             header = decoded(file.read(min(size, _LONGEST_HEADER)))
+        # Who looks does not use it.
+        os.utime(sidecar, ns=(used.st_atime_ns, used.st_mtime_ns))
         source = decoded(header["__metadata__"]["told"].encode())["source"]
         path, device = os.fsdecode(unquote_to_bytes(source["path"])), source["device"]
     except (OSError, ValueError, LookupError, TypeError, AttributeError):

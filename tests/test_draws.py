@@ -33,7 +33,7 @@ def drawn(folder: Path, name: str, **environment: str) -> str:
     told = subprocess.run(
         [sys.executable, "-c", load, "-q", "-p", "no:cacheprovider", "test_drawn.py"],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY), **environment},
+        env={**os.environ, "PYTEST_ADDOPTS": "", "PYTHONPATH": str(REPOSITORY), **environment},
         check=False,
         capture_output=True,
         text=True,

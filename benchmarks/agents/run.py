@@ -74,7 +74,7 @@ def _same(event: Opened, planted: Planted) -> bool:
 
     return (
         event.name == planted.name
-        and event.worker == f"rank{planted.rank}"
+        and event.worker.strip("`") == f"rank{planted.rank}"
         and near(event.start, planted.start)
         and near(event.dur, planted.dur)
     )

@@ -96,7 +96,7 @@ def test_what_was_written_is_replaced_only_if_asked(
 def test_a_folder_that_cannot_be_written_to_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     frames = torch_tb_profiler.open(SAMPLES / "cnn_workers_0")
-    with pytest.raises(SourceError, match="cannot be written"):
+    with pytest.raises(SourceError, match="cannot be created or written to"):
         write_event_files(frames, tmp_path / "file" / "below")
 
 

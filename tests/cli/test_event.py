@@ -85,7 +85,6 @@ def test_an_event_of_a_worker(run: Path, capsys: pytest.CaptureFixture[str]) -> 
     ("number", "reason"),
     [
         ("99999", "There is no event 99999. Ids run from 0 to "),
-        ("12345678901234567890123", "There is no event"),
     ],
 )
 def test_an_event_that_is_not_there(

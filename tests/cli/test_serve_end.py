@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -102,6 +103,8 @@ class Serving:
             stdout=subprocess.PIPE,
             stderr=self.log,
             env=environment,
+            # What a job in the background of a shell inherits would not end by it.
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.default_int_handler),
         )
         stdout: IO[bytes] | None = self.process.stdout
         assert stdout is not None

@@ -138,8 +138,8 @@ def test_the_system_is_asked_a_few_times_for_each_folder_and_link(depth: int, wi
 
 @pytest.mark.skipif(sys.platform != "linux", reason="how long a path may be differs")
 @pytest.mark.parametrize("depth", [800, 1100])
-def test_deep_folders(tmp_path: Path, depth: int) -> None:
-    os.chdir(tmp_path)
+def test_deep_folders(tmp_path: Path, depth: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "good.json").write_text("{}")
     for number in range(depth):
         os.mkdir("d")
@@ -160,9 +160,9 @@ def test_deep_folders(tmp_path: Path, depth: int) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="how long a path may be differs")
-def test_paths_that_are_too_long_are_said(tmp_path: Path) -> None:
+def test_paths_that_are_too_long_are_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "good.json").write_text("{}")
-    os.chdir(tmp_path)
+    monkeypatch.chdir(tmp_path)
     for _ in range(17):
         os.mkdir("d" * 250)
         os.chdir("d" * 250)

@@ -320,7 +320,7 @@ def test_a_timeline_is_no_trace_and_a_damaged_one_is_refused(tmp_path: Path) -> 
     data = bytearray(path.read_bytes())
     data[-20] ^= 1
     path.write_bytes(data)
-    with pytest.raises(SidecarError, match="checksum|written to meanwhile"):
+    with pytest.raises(SidecarError, match=r"checksum|written to meanwhile"):
         sidecar.read_timeline(path)
     path.write_bytes(data[:-9])
     with pytest.raises(SidecarError):

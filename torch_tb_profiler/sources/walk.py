@@ -169,6 +169,7 @@ class Walk:
             yield from self._given(visit)
 
     def _given(self, visit: _Visit) -> Iterator[list[ListedFile]]:
+        visit.files.sort(key=lambda each: (natural(each.folder), natural(each.name)))
         files = capture_files.assigned(visit.files)
         self.files += files
         paused = time.monotonic()

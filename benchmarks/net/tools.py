@@ -1,10 +1,8 @@
-"""Every tool of the MCP server about a folder, and what it offers besides. Its child processes are forks of this one."""
+"""Every tool of the MCP server about a folder, and what it offers besides."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import AsyncIterator, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +10,11 @@ import anyio
 from mcp.client.client import Client
 
 from torch_tb_profiler.cli.agents.server import server
-from torch_tb_profiler.cli.commands import COMMANDS
-from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.sources.places import Place
 
 from . import forks
 from .kept import Reply
 
-SECONDS = 300.0
 STATEMENT = "select name, count(*) as n from kernels group by name order by n desc, name limit 5"
 
 
@@ -40,12 +35,7 @@ def _asked(logs: Path, use: Any) -> list[Reply]:
         async with Client(server(Place(str(logs)))) as client:
             found.extend([reply async for reply in use(client)])
 
-    usual = anyio.open_process
-    anyio.open_process = _forked  # type: ignore[assignment]
-    try:
-        anyio.run(run)
-    finally:
-        anyio.open_process = usual
+    anyio.run(run)
     return found
 
 
@@ -86,47 +76,3 @@ async def _offers(client: Client) -> AsyncIterator[Reply]:
         yield Reply(f"resource {resource.uri}", 0, text, False)
     for prompt in (await client.list_prompts()).prompts:
         yield Reply(f"prompt {prompt.name}", 0, prompt.model_dump_json(), True)
-
-
-async def _forked(command: Sequence[str], **options: Any) -> Any:
-    """Instead of a new interpreter, which takes half a second to import everything."""
-    words = list(command)
-    at = next((i for i, word in enumerate(words) if word in COMMANDS), None)
-    if at is None:
-        raise OSError(f"no command of ours: {command}")
-    return _Child(words[at:], options.get("env"), options.get("cwd"))
-
-
-class _Child:
-    """What ``anyio.open_process`` gives, of a fork."""
-
-    def __init__(self, arguments: list[str], env: Any, cwd: Any) -> None:
-        def work() -> int:
-            os.environ.update(env or {})
-            if cwd:
-                os.chdir(cwd)
-            return main(arguments)
-
-        ends = [os.pipe(), os.pipe()]
-        self.pid = forks.start(work, ends[0][1], ends[1][1])
-        for _, end in ends:
-            os.close(end)
-        self.stdout, self.stderr = (_stream(end) for end, _ in ends)
-        self.returncode: int | None = None
-
-    async def wait(self) -> int:
-        self.returncode = await anyio.to_thread.run_sync(forks.ended, self.pid, SECONDS)
-        return self.returncode
-
-    def kill(self) -> None:
-        with suppress(ProcessLookupError):
-            os.kill(self.pid, 9)
-
-    async def aclose(self) -> None:
-        await self.wait()
-
-
-async def _stream(end: int) -> AsyncIterator[bytes]:
-    while part := await anyio.to_thread.run_sync(os.read, end, 1 << 16):
-        yield part
-    os.close(end)

@@ -96,11 +96,7 @@ export async function fetchColumns<R extends Exclude<keyof Parameters, Route>>(
   throw refusal(response, text, parse(text), "columns");
 }
 
-function request(
-  url: string,
-  accept: string,
-  signal: AbortSignal | undefined,
-): Promise<Response> {
+function request(url: string, accept: string, signal: AbortSignal | undefined): Promise<Response> {
   const how = { headers: { Accept: accept }, credentials: "same-origin" } as const;
   return reached(ask(url, { ...how, ...(signal ? { signal } : {}) }), signal);
 }

@@ -61,7 +61,8 @@ function Before({ selection, hrefOf, view }: MenuProps) {
   };
   return (
     <a class="menu-item" href={hrefOf(view, sideParams(other))} title={data.suggestion?.reason}>
-      The recording before it <small>{other.run === selection.run ? other.worker : other.run}</small>
+      The recording before it{" "}
+      <small>{other.run === selection.run ? other.worker : other.run}</small>
     </a>
   );
 }

@@ -76,9 +76,9 @@ it("puts a statement into the link on Ctrl+Enter, and answers an example of the 
 });
 
 it("says what to install where DuckDB is missing, not as an error", async () => {
-  listed = tables('pip install duckdb pyarrow');
+  listed = tables("pip install duckdb pyarrow");
   show({ q: "select 2" });
-  await waitFor(() => expect(text()).toContain('pip install duckdb pyarrow'));
+  await waitFor(() => expect(text()).toContain("pip install duckdb pyarrow"));
   expect(screen.queryByRole("alert")).toBeNull();
 });
 

@@ -250,7 +250,6 @@ def test_nothing_else_opens_files_to_write_them() -> None:
         "importers/decoders.py",  # a pipe
         "importers/sqlite/__init__.py",  # a temporary file
         "recording.py",  # compresses into the opener's file
-        "runs/speeds.py",
         "runs/worker.py",  # /proc
         "sources/remote_cache.py",
         "store/sidecar.py",

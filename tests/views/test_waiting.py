@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torch_tb_profiler.views.waiting import WaitingPayload, left_text, waiting_payload
+from torch_tb_profiler.views.waiting import WaitingPayload, waiting_payload
 
 WIDTHS = {"read": 0.5, "arrange": 0.1, "analyse": 0.4}
 
@@ -17,7 +17,7 @@ def told(
     total: int = 1,
     **more: str,
 ) -> WaitingPayload:
-    return waiting_payload(0.99999, 3.7, phase, begun, WIDTHS.items(), size, ready, total, **more)
+    return waiting_payload(0.99999, phase, begun, WIDTHS.items(), size, ready, total, **more)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,7 @@ def told(
     ],
 )
 def test_what_happens_now(found: WaitingPayload, label: str) -> None:
-    assert (found.label, found.left) == (label, "about 4 s left")
+    assert found.label == label
     assert found.progress < 1
 
 
@@ -42,17 +42,3 @@ def test_the_phases_of_one_trace_are_told_and_those_of_several_are_not() -> None
     parts = [(part.name, part.share) for part in told("read").parts]
     assert parts == [("Read", 0.5), ("Arrange", 0.1), ("Analyse", 0.4)]
     assert told("read", total=8).parts == []
-
-
-def test_a_time_left_is_rounded() -> None:
-    seconds = (0.01, 3.7, 12.4, 58, 61, 80, 599, 3000)
-    assert [left_text(each).removesuffix(" left").removeprefix("about ") for each in seconds] == [
-        "1 s",
-        "4 s",
-        "10 s",
-        "1 min",
-        "1 min",
-        "1 min 30 s",
-        "10 min",
-        "50 min",
-    ]

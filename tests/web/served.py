@@ -33,7 +33,7 @@ from torch_tb_profiler.runs.model import (
 )
 from torch_tb_profiler.runs.products import DerivedProduct
 from torch_tb_profiler.runs.rank_indexes import opened_rank
-from torch_tb_profiler.runs.waits import LAST_PHASES, Wait
+from torch_tb_profiler.runs.waits import PHASES, Wait
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.views.wire import ErrorPayload
@@ -66,7 +66,7 @@ class Answering(ABC):
         self, product: DerivedProduct[Any], places: Sequence[Key], *, beside: bool = False
     ) -> tuple[Wait, Span]:
         first, *_ = [self.open(*place) for place in places]
-        return Wait(1.0, None, LAST_PHASES[product.name], True, {}, 1, 1), first.span
+        return Wait(1.0, [*PHASES[product.name]][-1], True, 1, 1), first.span
 
     def ask_ranks(
         self, run: str, names: Sequence[tuple[str, str]]

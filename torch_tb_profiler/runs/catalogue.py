@@ -44,7 +44,7 @@ from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE, DerivedPr
 from torch_tb_profiler.runs.rank_indexes import copy_indexes, rank_index
 from torch_tb_profiler.runs.server_memory import keep_flat
 from torch_tb_profiler.runs.sidecar_store import PendingJob, SidecarStore
-from torch_tb_profiler.runs.waits import Wait
+from torch_tb_profiler.runs.waits import Wait, wait_of
 from torch_tb_profiler.runs.work_queue import News
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources import sniff
@@ -263,12 +263,11 @@ class Catalogue:
                 keys = ((run.name, w.name, s.name) for w, s in run.beside(worker, span))
                 others = (arrangement.entries[key] for key in keys)
                 entries += [entry for entry in others if entry is not entries[0]]
-        if failure := self.store.waits.failure(product.name, entries[0].sidecar):
+        if failure := self.store.failure(product, entries[0].sidecar):
             raise ImportFailed(failure)
-        awaited = [awaited_of(entry, self.store, product) for entry in entries]
-        slots = self.store.queue.executor.slots(self._settings.workers)
-        question = (product.name, *places)
-        return self.store.waits.of(question, product.name, awaited, slots), span
+        return wait_of(
+            product.name, [awaited_of(entry, self.store, product) for entry in entries]
+        ), span
 
     def _ask_rank(self, arrangement: Arrangement, key: Key) -> OpenedRank | float | ProfilerError:
         try:

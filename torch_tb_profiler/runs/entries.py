@@ -16,8 +16,8 @@ from torch_tb_profiler.runs.jobs import KnownFile, decide, moment_of
 from torch_tb_profiler.runs.merged_files import SECOND_OF_JAX, Recording, copies, name_of_part
 from torch_tb_profiler.runs.model import Opened, Run, SeenFile, Span, State, Worker
 from torch_tb_profiler.runs.products import DerivedProduct, OpenTrace
-from torch_tb_profiler.runs.sidecar_store import PendingJob, SidecarStore, text_bytes
-from torch_tb_profiler.runs.waits import Awaited
+from torch_tb_profiler.runs.sidecar_store import PendingJob, SidecarStore
+from torch_tb_profiler.runs.waits import PHASES, Awaited, Phase
 from torch_tb_profiler.sources import names
 from torch_tb_profiler.sources.identity import agrees
 from torch_tb_profiler.sources.listing import ListedFile
@@ -380,18 +380,16 @@ def not_ready(entry: Entry) -> ImportFailed | NotReady | None:
 
 def awaited_of(entry: Entry, store: SidecarStore, product: DerivedProduct[Any]) -> Awaited:
     """A file as somebody waits for what is made of its trace; it is not opened."""
-    found, outcome, sidecar = entry.found, entry.outcome, entry.sidecar
-    imported = entry.state is State.READY
-    failed = entry.state is State.FAILED or bool(store.waits.failure(product.name, sidecar))
-    return Awaited(
-        # Before its first look it has no sidecar yet.
-        sidecar or found.location.text,
-        text_bytes(found.name, found.size),
-        outcome.events if outcome else None,
-        imported,
-        imported and store.is_made(product, sidecar),
-        failed,
-    )
+    *_, last = PHASES[product.name]
+    over = entry.state is State.FAILED or bool(store.failure(product, entry.sidecar))
+    if entry.state is State.READY:
+        done, made = store.progress(product, entry.sidecar), store.is_made(product, entry.sidecar)
+        return Awaited(entry.found.size, last, done is not None, done or 0.0, made, over)
+    begun = entry.state is State.IMPORTING
+    arranges = begun and entry.progress >= 1
+    phase: Phase = "arrange" if arranges else "read"
+    done = 0.0 if arranges else entry.progress
+    return Awaited(entry.found.size, phase, begun, done, False, over)
 
 
 def place_in_order(entry: Entry) -> tuple[Any, ...]:

@@ -31,8 +31,6 @@ from torch_tb_profiler.runs.products import (
     content_version,
     read_head,
 )
-from torch_tb_profiler.runs.speeds import Speeds
-from torch_tb_profiler.runs.waits import Waits
 from torch_tb_profiler.runs.work_queue import Job, News, Priority, WorkQueue
 from torch_tb_profiler.runs.worker import FULL
 from torch_tb_profiler.settings import Settings
@@ -69,15 +67,13 @@ DESCRIPTORS_PER_MAP = 8
 
 class PendingJob(msgspec.Struct, eq=False):
     """Something that is being made, or that failed and of which nobody heard yet. ``listeners``: who
-    is told what happens, by the queue's threads, and how. ``product`` of the trace with that ``sidecar``; ``text``: bytes of it.
+    is told what happens, by the queue's threads, and how.
     """
 
     job: Job
     priority: Priority
-    product: str
-    sidecar: str
-    text: float = 0.0
     listeners: dict[Hashable, Listener] = msgspec.field(default_factory=dict)
+    begun: bool = False
     progress: float = 0.0
     done: bool = False
     error: str = ""
@@ -112,8 +108,7 @@ class SidecarStore:
         self._folder: CacheFolder | None = None
         self._folder_lock = threading.Lock()
         self.closed = threading.Event()
-        self._speeds = Speeds(lambda: self.folder().path)
-        self.waits = Waits(self._speeds)
+        self._failures: dict[str, str] = {}
         self.queue = WorkQueue(settings, self._on_news, _executor(settings, quiet, alone))
 
     def close(self) -> None:
@@ -143,11 +138,11 @@ class SidecarStore:
     @property
     def note(self) -> str:
         """Why things are kept in another folder than the one that was asked for, and what is wrong
-        with the cluster and with what earlier imports took; else empty.
+        with the cluster; else empty.
         """
         folder = self._folder.note if self._folder is not None else ""
         cluster = self.link.note if self.link is not None else ""
-        return " ".join(filter(None, (folder, cluster, self._speeds.note)))
+        return " ".join(filter(None, (folder, cluster)))
 
     @property
     def link(self) -> ClusterLink | None:
@@ -240,6 +235,16 @@ class SidecarStore:
         """Whether something lies where it is kept that was made of the trace of a sidecar; it is not opened."""
         return self.folder().has(product.path(sidecar, self.settings))
 
+    def progress(self, product: DerivedProduct[Any], sidecar: str) -> float | None:
+        """How far the making of something of an imported trace is, 0 to 1; None where it has not begun."""
+        with self._changed:
+            pending = self._pending.get(product.path(sidecar, self.settings))
+        return pending.progress if pending is not None and pending.begun else None
+
+    def failure(self, product: DerivedProduct[Any], sidecar: str) -> str:
+        """Why the last try to make something of an imported trace failed; empty where it did not."""
+        return self._failures.get(product.path(sidecar, self.settings), "")
+
     def copy_all(self, paths: Iterable[str]) -> None:
         """Have small sidecars copied here together, where the cache is at a URL."""
         if self.folder().remote is not None:
@@ -270,7 +275,7 @@ class SidecarStore:
         paths |= {product.name: product.path(path, self.settings) for product in DERIVED}
         for name, mapped in self._mapped.items():
             mapped.drop(paths.get(name))
-        self.waits.forget(path)
+            self._failures.pop(paths.get(name, ""), None)
 
     def make_here(
         self,
@@ -346,9 +351,7 @@ class SidecarStore:
         with self._changed:
             disk = KEPT_SHARE * text
             location = found.location.with_part(found.part)
-            pending = self._begin(
-                IMPORT, location, path, found.size, memory, disk, priority, path, text
-            )
+            pending = self._begin(IMPORT, location, path, found.size, memory, disk, priority)
             pending.listeners[owner] = listener
             return pending
 
@@ -384,8 +387,6 @@ class SidecarStore:
         memory: float,
         disk: float,
         priority: Priority,
-        sidecar: str,
-        text: float = 0.0,
     ) -> PendingJob:
         with self._changed:
             pending = self._pending.get(path)
@@ -394,9 +395,7 @@ class SidecarStore:
                 brief = isinstance(product, DerivedProduct)
                 where = self.located(path)
                 job = Job(path, maker, location, where, size, memory, brief, disk)
-                pending = self._pending[path] = PendingJob(
-                    job, priority, product.name, sidecar, text
-                )
+                pending = self._pending[path] = PendingJob(job, priority)
                 self.queue.submit(job, priority)
             return pending
 
@@ -405,7 +404,7 @@ class SidecarStore:
     ) -> PendingJob:
         path, location = product.path(sidecar, self.settings), Place(self.located(sidecar))
         memory, disk = PROCESS_BYTES + 2.0 * size, DERIVED_SHARE * size
-        return self._begin(product, location, path, size, memory, disk, priority, sidecar)
+        return self._begin(product, location, path, size, memory, disk, priority)
 
     def _derive(self, product: DerivedProduct[T], sidecar: str) -> T | PendingJob:
         """What is there, else its making, begun where nobody did."""
@@ -457,14 +456,17 @@ class SidecarStore:
             pending = self._pending.get(job.key)
             if pending is None or pending.job is not job:
                 return
+            pending.begun = True
             pending.progress = news.progress or pending.progress
+            self._failures.pop(job.key, None)
+            if news.error is not None:
+                self._failures[job.key] = news.error
             if ended:
                 pending.done, pending.error, pending.code = True, news.error or "", news.code
                 if pending.listeners or not pending.error:
                     del self._pending[job.key]
             listeners = list(pending.listeners.values())
             self._changed.notify_all()
-        self.waits.heard(pending.product, pending.sidecar, pending.text, news)
         if news.outcome is not None and self._folder is not None:
             self._folder.appeared(job.sidecar)
         for listener in listeners:

@@ -12,6 +12,7 @@ import msgspec
 from torch_tb_profiler.live.jobs import jobs_below
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.products import INSIGHT, TIMELINE
+from torch_tb_profiler.runs.waits import PHASES
 from torch_tb_profiler.untrusted import prepared, readable
 from torch_tb_profiler.views import wire
 from torch_tb_profiler.views.definitions import definitions_payload
@@ -53,8 +54,7 @@ def waiting(
     worker2: Annotated[str, SECOND["worker2"]] = "",
     span2: Annotated[str, SECOND["span2"]] = "",
 ) -> WaitingPayload:
-    """How far the answer is that somebody waits for, and about how long the rest takes; of a side B the answer of both
-    traces. Nothing is made by asking.
+    """How far the answer is that somebody waits for; of a side B the answer of both traces. Nothing is made by asking.
 
     Raises:
         ImportFailed: it will not come; the reason is in the message.
@@ -64,10 +64,9 @@ def waiting(
     wait, asked = catalogue.waiting(product, places, beside=beside)
     return waiting_payload(
         wait.share,
-        wait.left,
         wait.phase,
         wait.begun,
-        wait.widths.items(),
+        PHASES[product.name].items(),
         asked.bytes,
         wait.ready,
         wait.total,

@@ -1284,11 +1284,10 @@ export interface WaitingPart {
   share: number;
 }
 
-/** Route `/waiting`. `progress`: 0 to 1, never falls, and 1 only when all is there. `label`: what happens now; `left`: about how long the rest takes, empty where earlier imports do not tell. `parts`: of one trace, those that were ahead when somebody began to wait; empty of several. */
+/** Route `/waiting`. `progress`: 0 to 1, and 1 only when all is there. `label`: what happens now. `parts`: of one trace its phases; empty of several. */
 export interface WaitingPayload {
   progress: number;
   label: string;
-  left: string;
   parts: WaitingPart[];
 }
 

@@ -35,12 +35,12 @@ export function Waiting({ selection, params, view }: WaitingProps) {
   if (!waits || !data || error || (data.progress >= 1 && !shown.current.share)) return null;
   const share = Math.min(NEARLY, Math.max(data.progress, shown.current.share, 0.001));
   shown.current.share = share;
-  const { label, left, parts } = data;
+  const { label, parts } = data;
   let begin = 0;
   return (
     <div class="waiting">
       <p>
-        <strong>{label}</strong> <span class="number muted">{left}</span>
+        <strong>{label}</strong>
       </p>
       <div
         class="waiting-parts"

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 import pytest
 
 from torch_tb_profiler.runs.memo import UNLIMITED, Memo, limit_results
-from torch_tb_profiler.runs.server_memory import weight_of
 
 
 def test_a_result_is_made_once_by_many_threads() -> None:
@@ -66,7 +65,7 @@ def test_limits_go_along_to_another_process() -> None:
 @pytest.fixture
 def limited() -> Iterator[None]:
     """At most a million bytes of results, as a server limits them."""
-    limit_results(1_000_000, weight_of)
+    limit_results(1_000_000)
     yield
     limit_results(UNLIMITED)
 

@@ -29,6 +29,7 @@ from torch_tb_profiler.runs.entries import (
     unknown,
 )
 from torch_tb_profiler.runs.import_job import Outcome
+from torch_tb_profiler.runs.memo import limit_results
 from torch_tb_profiler.runs.merged_files import key_of, other_parts
 from torch_tb_profiler.runs.model import (
     Opened,
@@ -42,7 +43,6 @@ from torch_tb_profiler.runs.model import (
 )
 from torch_tb_profiler.runs.products import IMPORT, INSIGHT, TIMELINE, DerivedProduct
 from torch_tb_profiler.runs.rank_indexes import copy_indexes, rank_index
-from torch_tb_profiler.runs.server_memory import keep_flat
 from torch_tb_profiler.runs.sidecar_store import PendingJob, SidecarStore
 from torch_tb_profiler.runs.waits import Wait, wait_of
 from torch_tb_profiler.runs.work_queue import News
@@ -52,6 +52,7 @@ from torch_tb_profiler.sources.listing import ListedFile, Search
 from torch_tb_profiler.sources.logdirs import parse_logdirs
 from torch_tb_profiler.sources.places import Place, words
 from torch_tb_profiler.sources.watch import Changes, Watch
+from torch_tb_profiler.store.memory import share_freed_memory
 
 if TYPE_CHECKING:
     from torch_tb_profiler.store.insight import Insight
@@ -114,7 +115,8 @@ class Catalogue:
             if self._threads or self._closing:
                 return
             self.store.keep_clean()
-            keep_flat(self.store.closed)
+            limit_results()
+            share_freed_memory()
             if self.store.link is not None:
                 self.store.link.connect()
             for name in self.logdirs:

@@ -5,6 +5,7 @@ graphs, fleets.
 from __future__ import annotations
 
 import math
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -23,6 +24,10 @@ damage_times, look_for_damage = damage_reports.times, damage_reports.look
 LIMIT = 128
 """Results kept per trace; the least recently used is let go."""
 UNLIMITED = math.inf
+RESULT_BYTES = 128 << 20
+"""What a server keeps of answers and of what they are made from, of all open traces together."""
+MOST_LOOKED_AT = 256
+_OWN = __name__.partition(".")[0]
 
 
 class _Kept(msgspec.Struct):
@@ -160,22 +165,43 @@ class Memo:
         return kept
 
 
-def _nothing(result: Any) -> int:
-    return 0
+def weight_of(result: Any, depth: int = 8) -> int:
+    """Bytes, about, of the texts and arrays that a result holds, so many levels down. A view, such as one of a mapped file, and
+    what other memos keep weigh nothing.
+    """
+    if hasattr(result, "nbytes") and hasattr(result, "base"):  # an array
+        return int(result.nbytes) if isinstance(result.base, (bytes, type(None))) else 0
+    if isinstance(result, (bytes, str)):
+        return sys.getsizeof(result)
+    if isinstance(result, msgspec.Struct):
+        result = [getattr(result, name) for name in result.__struct_fields__]
+    elif isinstance(result, dict):
+        result = [*result, *result.values()]
+    elif type(result).__module__.startswith(_OWN) and not isinstance(result, (Memo, type)):
+        result = list(getattr(result, "__dict__", {}).values())
+    if not isinstance(result, (list, tuple)) or not depth:
+        return 0
+    # Of a long list a sample stands for all.
+    some = result[:: len(result) // MOST_LOOKED_AT + 1]
+    mean = sum(8 + weight_of(one, depth - 1) for one in some) / max(len(some), 1)
+    return round(mean * len(result))
 
 
 class _Together:
-    """The weighed results of all memos. ``most``: bytes; ``weigh``: of a result."""
+    """The weighed results of all memos. ``most``: bytes."""
 
     def __init__(self) -> None:
         self.most = UNLIMITED
-        self.weigh: Callable[[Any], int] = _nothing
         self._lock = threading.Lock()
         self._memos: WeakSet[Memo] = WeakSet()
 
     def add(self, memo: Memo) -> None:
         with self._lock:
             self._memos.add(memo)
+
+    def weigh(self, result: Any) -> int:
+        """What a result counts; nothing where nobody limits them."""
+        return 0 if self.most == UNLIMITED else weight_of(result)
 
     def bound(self) -> None:
         """Let go what is unused for longest, of whichever memo; one result always stays."""
@@ -193,8 +219,6 @@ _clock = count()
 _together = _Together()
 
 
-def limit_results(most: float, weigh: Callable[[Any], int] = _nothing) -> None:
-    """From now on keep weighed results of so many bytes in this process, those of all traces together. ``weigh``: the
-    bytes of one.
-    """
-    _together.most, _together.weigh = most, weigh
+def limit_results(most: float = RESULT_BYTES) -> None:
+    """From now on keep weighed results of so many bytes in this process, those of all traces together."""
+    _together.most = most

@@ -97,12 +97,6 @@ def contents(file: IO[bytes], path: str) -> mmap.mmap | bytes:
     return data
 
 
-def maps() -> list[mmap.mmap]:
-    """Those that are in use."""
-    with _lock:
-        return [data for known in _mapped if (data := known.data()) is not None]
-
-
 def report_changed() -> None:
     """Report the mapped files that somebody wrote to or cut off since, each once."""
     with _lock:

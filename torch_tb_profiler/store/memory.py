@@ -1,5 +1,4 @@
-"""How much memory is free, and when memory goes back to the system: what was freed (glibc only), and
-the pages of mapped files (Linux only).
+"""How much memory is free, and when what was freed goes back to the system (glibc only).
 
 A trace is gathered in some ten thousand small arrays, which glibc keeps when they are freed: half
 of the peak of a large import (measured: 830 against 510 MB for 5 million events).
@@ -13,8 +12,6 @@ import mmap
 import re
 import sys
 from pathlib import Path
-
-from torch_tb_profiler.store.mapped_files import maps
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_MMAP_MAX, _M_ARENA_MAX = -1, -3, -4, -8
 """Parameters of glibc's ``mallopt`` (malloc.h)."""
@@ -71,21 +68,6 @@ def give_back_memory(at_the_end: bool = False) -> None:
         return
     _call_glibc("malloc_trim", 0)
     _resident_before = resident_memory()
-
-
-def give_back_pages() -> None:
-    """Let the pages of mapped files go from this process. They stay in the system's cache, and what is read again comes
-    from there.
-
-    For a server: a file is read whole when it is opened, to verify it, and each page stays with the process for as long
-    as the file is mapped. Measured: giving back takes 0.01 ms per 32 MB and reading again 0.03 ms more than before, where
-    the file is in memory (tmpfs) 0.8 and 1.6 ms.
-    """
-    if sys.platform.startswith("linux"):
-        for data in maps():
-            # A closed map has no pages, and locked ones stay.
-            with contextlib.suppress(ValueError, OSError):
-                data.madvise(mmap.MADV_DONTNEED)
 
 
 def keep_freed_memory() -> None:

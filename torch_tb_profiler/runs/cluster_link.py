@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from torch_tb_profiler.errors import install
-from torch_tb_profiler.runs.cluster_task import TOPIC, carry_out, offer, program_version, resource
+from torch_tb_profiler.runs.cluster_task import TOPIC, carry_out, offer, resource
+from torch_tb_profiler.runs.code_version import program_version
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place, words
 from torch_tb_profiler.units import format_bytes

@@ -11,14 +11,12 @@ Tasks and results are plain values. This module imports no library, so that all 
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
-from torch_tb_profiler._version import __version__
-from torch_tb_profiler.runs.code_version import code_version
+from torch_tb_profiler.runs.code_version import program_version
 from torch_tb_profiler.runs.executor import WorkerProcess
 from torch_tb_profiler.units import format_bytes
 
@@ -29,16 +27,9 @@ LOOK_SECONDS = 1.0
 """Between two looks whether a task is still wanted."""
 IDLE_SECONDS = 60.0
 """A process without work is ended after this long."""
-_MAKERS = ("runs.import_job", "analysis.timeline.build", "analysis.insight")
 
 _idle: list[tuple[float, WorkerProcess]] = []
 _idle_lock = threading.Lock()
-
-
-def program_version() -> str:
-    """Tells apart programs that would make something else of the same trace."""
-    versions = "\0".join(code_version(module) for module in _MAKERS)
-    return f"{__version__}-{hashlib.sha256(versions.encode()).hexdigest()[:8]}"
 
 
 def resource(version: str) -> str:

@@ -1,5 +1,5 @@
 """One import, from a place to a sidecar file. Runs in a worker process, or in this one for the
-API and the CLI. What this module imports is the version of what it makes, see ``code_version``.
+API and the CLI.
 """
 
 from __future__ import annotations

@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from torch_tb_profiler._version import __version__
 from torch_tb_profiler.errors import SidecarError
-from torch_tb_profiler.runs.code_version import code_version
+from torch_tb_profiler.runs.code_version import program_version
 from torch_tb_profiler.runs.import_job import Report
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.settings import Settings
@@ -60,12 +59,11 @@ class Product(msgspec.Struct, Generic[T], frozen=True):
 class DerivedProduct(Product[T], frozen=True, kw_only=True):
     """What is made of an imported trace.
 
-    ``module``: its closure of imports decides what it holds, beside what decides the import, and so
-        does ``choices``, made of the user's settings. ``write_beside``: what a worker process writes
-        with it, first, to a path that it derives from the product's own.
+    ``choices``: what of the user's settings decides what it holds, beside what decides the import.
+    ``write_beside``: what a worker process writes with it, first, to a path that it derives from the
+        product's own.
     """
 
-    module: str
     build: Callable[[Trace, Facts, Settings, Report | None], T]
     choices: Callable[[Settings], str] = lambda settings: ""
     write_beside: Callable[[str, Trace, Facts, T], None] | None = None
@@ -80,9 +78,8 @@ class DerivedProduct(Product[T], frozen=True, kw_only=True):
         return f"{Path(sidecar_path).name.removesuffix(SUFFIX)[:16]}{self._version(settings)}"
 
     def _version(self, settings: Settings) -> str:
-        return hashlib.sha256(
-            f"{code_version(self.module)}\0{self.choices(settings)}".encode()
-        ).hexdigest()[:8]
+        told = f"{program_version()}\0{self.choices(settings)}"
+        return hashlib.sha256(told.encode()).hexdigest()[:8]
 
     def make(
         self, location: str, sidecar_path: str, settings: Settings, report: Report
@@ -119,7 +116,7 @@ def content_version(settings: Settings) -> str:
     """Tells apart all that would read or derive something else from the same file: programs, roles
     of categories, the user's own performance models.
     """
-    program = f"{__version__}-{code_version('runs.import_job')}" + settings.categories
+    program = program_version() + settings.categories
     if not settings.models and "torch_tb_profiler.hardware.work" not in sys.modules:
         # Nobody can have registered a model, and a command need not import what holds them.
         return program
@@ -188,11 +185,6 @@ def _write_ranks(insight_path: str, trace: Trace, facts: Facts, insight: Insight
     RANKS.write(ranks_path(insight_path), build_ranks(trace, facts, insight))
 
 
-def _insight_choices(settings: Settings) -> str:
-    # The index of the rank is made with the insight.
-    return str(_peaks_version(settings.peaks)) + code_version("analysis.distributed.rank_index")
-
-
 _peaks_version = _late("analysis.efficiency.device", "version")
 IMPORT = Product(
     "import",
@@ -207,7 +199,6 @@ TIMELINE: DerivedProduct[Timeline] = DerivedProduct(
     "torch_tb_profiler.runs.products:make_timeline",
     _late("store.sidecar", "read_timeline"),
     _late("store.sidecar", "write_timeline"),
-    module="analysis.timeline.build",
     build=_build_timeline,
 )
 INSIGHT: DerivedProduct[Insight] = DerivedProduct(
@@ -216,9 +207,8 @@ INSIGHT: DerivedProduct[Insight] = DerivedProduct(
     "torch_tb_profiler.runs.products:make_insight",
     _late("store.sidecar", "read_insight"),
     _late("store.sidecar", "write_insight"),
-    module="analysis.insight",
     build=_build_insight,
-    choices=_insight_choices,
+    choices=lambda settings: str(_peaks_version(settings.peaks)),
     write_beside=_write_ranks,
 )
 RANKS: Product[RankIndex] = Product(

@@ -25,8 +25,8 @@ def named(text: str) -> list[str]:
         ("select name, dur from kernels", ["main.kernels"]),
         ("from KERNELS select count(*)", ["main.kernels"]),
         (
-            "select * from facts.kernels k join main.steps s on true",
-            ["facts.kernels", "main.steps"],
+            "select * from facts.kernels k join page.steps s on true",
+            ["facts.kernels", "page.steps"],
         ),
         ("select * from span_links", ["facts.span_links"]),
         ("select 1 where exists (select 1 from memory.main.events)", ["main.events"]),

@@ -16,6 +16,7 @@ from torch_tb_profiler.sql.readable import Data
 from torch_tb_profiler.sql.tables import find, tables
 from torch_tb_profiler.store.columns import declared
 from torch_tb_profiler.store.strings import StringTable
+from torch_tb_profiler.tables.registry import TABLES
 
 
 @pytest.mark.slow
@@ -66,19 +67,31 @@ def test_self_times_of_operators_add_up_to_the_outermost(ask: Ask) -> None:
 
 
 def test_the_categories_of_a_step_add_up(ask: Ask) -> None:
-    categories = (
-        "kernel + memcpy + memset + communication + runtime + dataloader + cpu_exec + other"
-    )
-    assert ask(f"select count(*) from steps where {categories} <> dur").rows == [[0]]
+    names = ("kernel", "memcpy", "memset", "communication", "runtime", "dataloader", "cpu_exec")
+    categories = " + ".join(f"{name}_ns" for name in (*names, "other"))
+    assert ask(f"select count(*) from steps where {categories} <> wall_ns").rows == [[0]]
     assert ask("select count(*) from steps").rows[0][0] > 0
 
 
 def test_the_critical_path_covers_each_step(ask: Ask) -> None:
     found = ask(
-        "select count(*) from steps s where s.dur <>"
-        " (select sum(dur) from critical_path p where p.step = s.step)"
+        "select count(*) from steps s where s.wall_ns <>"
+        " (select sum(dur_ns) from critical_path p where p.step = s.step)"
     )
     assert found.rows == [[0]]
+
+
+def test_calls_are_joined_with_the_steps_that_python_has(ask: Ask) -> None:
+    found = ask(
+        "select count(*) from kernels k join steps s on s.step = k.step where k.start < s.start_ns"
+    )
+    assert found.rows == [[0]]
+
+
+def test_no_table_of_python_has_a_second_one_of_other_columns() -> None:
+    """But those of Python that sum what statements ask call by call."""
+    summed = {"kernels", "operators", "copies", "counter_samples", "counters", "events"}
+    assert {name for schema, name in tables() if schema == "main"} & TABLES.keys() == summed
 
 
 def test_a_name_alone_is_found_where_people_look_first() -> None:

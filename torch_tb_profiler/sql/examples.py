@@ -112,9 +112,9 @@ select e.id, e.name, e.role, e.start, e.dur from above join events e on e.id = a
         "How long does a counter hold each of its values?",
         "Perfetto, spans of counters by `lead()`",
         """\
-select device_type, device, time, allocated,
-  lead(time) over (partition by device_type, device order by time) - time as dur
-from memory where allocated is not null order by allocated desc""",
+select device, time_ns, allocated_bytes,
+  lead(time_ns) over (partition by device order by time_ns) - time_ns as dur_ns
+from memory order by allocated_bytes desc""",
     ),
     Example(
         "Which operators cost the host most themselves, on which thread?",
@@ -129,7 +129,7 @@ from operators group by all order by host_self desc""",
         "PyTorch's memory visualizer",
         """\
 select device, coalesce(line, operator, category) as what, sum(bytes) as bytes, sum(blocks) as blocks
-from page.memory_alive group by all order by bytes desc""",
+from memory_alive group by all order by bytes desc""",
         "memory",
     ),
     Example(
@@ -144,7 +144,7 @@ from events group by all order by total desc""",
         "What is each step waiting for?",
         "none of these tools: the critical path",
         """\
-select step, cause, coalesce(operator, name) as what, line, sum(dur) as time, arg_max(event, dur) as event
+select step, kind, coalesce(operator, name) as what, line, sum(dur_ns) as time, arg_max(event, dur_ns) as event
 from critical_path group by all order by step, time desc""",
     ),
 )

@@ -1,6 +1,7 @@
-"""Tables for people, one row per call or record, with texts instead of numbers: ``select name, dur from kernels``.
+"""Tables of single calls and samples, with texts instead of numbers: ``select name, dur from kernels``.
 
-Each is declared as those of the store are, and computed from them when a statement names it.
+Each is declared as those of the store are, and computed from them when a statement names it. What Python has a table of is not
+among them: statements ask that.
 """
 
 from __future__ import annotations
@@ -11,26 +12,18 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.facts.operators import operator_arguments
 from torch_tb_profiler.sql.readable_schema import (
-    ALLOCATIONS,
     ANNOTATIONS,
-    COLLECTIVES,
     COPIES,
     COUNTERS,
-    CRITICAL_PATH,
     EVENTS,
     FRAMES,
-    ITERATIONS,
     KERNELS,
-    MEMORY,
     OPERATORS,
     RUNTIME,
     SAMPLES,
-    STEPS,
 )
 from torch_tb_profiler.store.columns import Array, Ints, Table, TableSpec
 from torch_tb_profiler.store.insight import Insight
@@ -38,7 +31,6 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
 _COUNTER = ord("C")
-_STEP_FLAGS = {"cold": StepFlag.COLD, "odd": StepFlag.ODD, "cut": StepFlag.CUT}
 
 
 class Data(msgspec.Struct, frozen=True):
@@ -50,11 +42,10 @@ class Data(msgspec.Struct, frozen=True):
 
 
 class Readable(msgspec.Struct, frozen=True):
-    """A table for people; ``insight``: whether it is made from the insight."""
+    """A table for people."""
 
     spec: TableSpec
     columns: Callable[[Data], Mapping[str, Any]]
-    insight: bool = False
 
     def build(self, data: Data) -> Table:
         """Its rows."""
@@ -173,100 +164,6 @@ def _annotations(data: Data) -> dict[str, Any]:
     return made | {"on_device": role == Role.DEVICE_ANNOTATION}
 
 
-def _steps(data: Data) -> dict[str, Any]:
-    steps = data.facts["steps"]
-    kept = {column.name for column in STEPS.columns} & {
-        column.name for column in steps.spec.columns
-    }
-    return {
-        "step": np.arange(steps.n),
-        **{name: steps[name] for name in kept},
-        "dur": step_lengths(steps),
-        "stop": steps["end"],
-        **{name: steps["flags"] & flag > 0 for name, flag in _STEP_FLAGS.items()},
-    }
-
-
-def _memory(data: Data) -> dict[str, Any]:
-    memory, tracks = data.trace["memory"], data.trace["tracks"]
-    kept = (
-        "time",
-        "device_type",
-        "device",
-        "address",
-        "bytes",
-        "allocated",
-        "reserved",
-        "category",
-    )
-    return {name: memory[name] for name in kept} | {"thread": _at(tracks["tid"], memory["track"])}
-
-
-def _allocations(data: Data) -> dict[str, Any]:
-    insight = data.insight()
-    blocks, devices, nodes = (
-        insight[name] for name in ("allocations", "memory_devices", "memory_nodes")
-    )
-    begin, end = blocks["begin"], blocks["end"]
-    return {
-        "device_type": _at(devices["type"], blocks["device"]),
-        "device": _at(devices["id"], blocks["device"]),
-        "bytes": blocks["bytes"],
-        "start": begin,
-        "dur": np.where((begin >= 0) & (end >= 0), end - begin, -1),
-        "stop": end,
-        "operator": _at(nodes["name"], blocks["node"]),
-        "operator_id": _at(nodes["event"], blocks["node"]),
-        "line": blocks["line"],
-        "category": blocks["category"],
-    }
-
-
-def _collectives(data: Data) -> dict[str, Any]:
-    table = data.insight()["collectives"]
-    same = (
-        "library",
-        "group_size",
-        "dtype",
-        "bytes",
-        "sequence",
-        "peer",
-        "start",
-        "step",
-        "exposed",
-    )
-    return {name: table[name] for name in same} | {
-        "id": table["event"],
-        "name": table["kind"],
-        "dur": table["end"] - table["start"],
-        "stop": table["end"],
-        "process_group": table["group"],
-    }
-
-
-def _critical_path(data: Data) -> dict[str, Any]:
-    insight = data.insight()
-    path, sums = insight["critical_path"], insight["critical_path_steps"]
-    return {
-        **{name: path[name] for name in ("step", "start", "cause", "event")},
-        "dur": path["end"] - path["start"],
-        "stop": path["end"],
-        **{name: _at(sums[name], path["group"]) for name in ("name", "operator", "line", "module")},
-    }
-
-
-def _iterations(data: Data) -> dict[str, Any]:
-    table, steps = data.facts["iterations"], data.facts["steps"]
-    step = table["step"]
-    start, end = steps["start"][step], steps["end"][step]
-    kept = {column.name for column in ITERATIONS.columns} & {c.name for c in table.spec.columns}
-    return {name: table[name] for name in kept} | {
-        "start": start,
-        "dur": step_lengths(steps)[step],
-        "stop": end,
-    }
-
-
 def _counters(data: Data) -> dict[str, Any]:
     table, spans = data.trace["counter_args"], data.trace["spans"]
     row = table["span"]
@@ -291,7 +188,6 @@ def _samples(data: Data) -> dict[str, Any]:
 READABLE: dict[str, Readable] = {
     table.spec.name: table
     for table in (
-        Readable(STEPS, _steps),
         Readable(KERNELS, _kernels),
         Readable(OPERATORS, _operators),
         Readable(RUNTIME, _runtime),
@@ -299,11 +195,6 @@ READABLE: dict[str, Readable] = {
         Readable(ANNOTATIONS, _annotations),
         Readable(FRAMES, _regions(Role.PYTHON)),
         Readable(EVENTS, _events),
-        Readable(CRITICAL_PATH, _critical_path, insight=True),
-        Readable(COLLECTIVES, _collectives, insight=True),
-        Readable(MEMORY, _memory),
-        Readable(ALLOCATIONS, _allocations, insight=True),
-        Readable(ITERATIONS, _iterations),
         Readable(COUNTERS, _counters),
         Readable(SAMPLES, _samples),
     )

@@ -22,7 +22,7 @@ from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.tables.source import TableSource
 
 SCHEMAS = {
-    "main": "One row per call or record, with texts and times in ns",
+    "main": "One row per call or sample, with texts and times in ns",
     "page": "As the page and the DataFrames show them, of the whole recording",
     "facts": "Sums per distinct thing and step, and links between events",
     "insight": "Modules, memory, communication, the critical path",
@@ -68,7 +68,7 @@ def _stored(schema: str, name: str) -> Callable[[Data], Table]:
 
 def _all() -> Iterator[SqlTable]:
     for readable in READABLE.values():
-        yield SqlTable("main", readable.spec, readable.build, readable.insight)
+        yield SqlTable("main", readable.spec, readable.build, insight=False)
     for name, listed in TABLES.items():
         if not listed.not_in_sql:
             yield _shown(name)

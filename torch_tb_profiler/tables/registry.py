@@ -93,6 +93,7 @@ _ALL = (
 )  # fmt: skip
 
 REMOVED = {
+    "allocations": "Allocations are the rows of `memory_blocks`.",
     "kernel_sequences": "Kernel sequences were removed: `events` has the kernels in order.",
     "queues": "Queues of launches were removed: `launches` has their delays.",
 }

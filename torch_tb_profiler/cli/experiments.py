@@ -10,24 +10,31 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.cli import arguments
-from torch_tb_profiler.cli.document import Column, Document, Table
+from torch_tb_profiler.cli.document import Document, Kind, Table
 from torch_tb_profiler.cli.output import (
     Printer,
     Report,
     no_trace_message,
+    print_csv,
     readable,
     settings_of,
-    write,
 )
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.units import UNKNOWN, format_delta, format_names
-from torch_tb_profiler.untrusted import printable
+from torch_tb_profiler.units import format_delta, format_names
 
 if TYPE_CHECKING:
     from torch_tb_profiler.runs.loading import Unreadable
 
 HELP = "list the runs of a logdir side by side: step, MFU, memory, findings, change"
-_SHOWN = "run step_ns spread_ns delta_ns changed busy mfu peak_bytes exposed_ns findings"
+_KINDS: dict[str, Kind] = {
+    "run": "name",
+    **dict.fromkeys(("step_ns", "spread_ns"), "number"),
+    "against": "name",
+    **dict.fromkeys(("delta_ns", "changed"), "number"),
+    **dict.fromkeys(("busy", "mfu", "peak_bytes", "exposed_ns"), "number"),
+    "findings": "below",
+}
+"""The columns of its text."""
 _CHANGED = {True: "yes", False: "no", None: "cannot tell"}
 
 
@@ -59,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     base = base_row(rows, options.base)
     told = records(experiment_table(rows, base))
     if options.csv:
-        write(_csv(told))
+        print_csv([(first[0], list(told[0]), (row.values() for row in told))])
     else:
         printer = Printer(options)
         if options.json:
@@ -72,51 +79,24 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _csv(rows: list[dict[str, Any]]) -> str:
-    from torch_tb_profiler.views.words.escapes import csv_field
-
-    cells = [list(rows[0]), *([csv_field(_plain(value)) for value in row.values()] for row in rows)]
-    return "".join(",".join(line) + "\n" for line in cells)
-
-
-def _plain(value: Any) -> Any:
-    return printable(value) if isinstance(value, str) else value
-
-
 def _document(rows: list[dict[str, Any]], base: int | None) -> Document:
     from torch_tb_profiler.analysis.diff.experiments import EXPERIMENTS
-    from torch_tb_profiler.cli.tables import cell
+    from torch_tb_profiler.cli.tables import shown_columns
 
-    declared = {column.name: column for column in EXPERIMENTS.columns}
-
-    def text(name: str, row: dict[str, Any]) -> str:
-        value = row[name]
-        if name == "changed":
-            return UNKNOWN if row["delta_ns"] is None else _CHANGED[value]
-        if name == "delta_ns":
-            return format_delta(value)
-        if name == "findings" and base is None and row["against"]:
-            return "; ".join(filter(None, (f"against {row['against']}", value)))
-        return cell(value, declared[name].unit)
-
-    # Whether a step changed is an answer also where it cannot be told.
-    names = [n for n in _SHOWN.split() if any(text(n, row) != UNKNOWN for row in rows)]
-    head = tuple(
-        Column(
-            declared[name].label,
-            "name" if name == "run" else "below" if name == "findings" else "number",
-        )
-        for name in names
-    )
-    cells = [tuple(text(name, row) for name in names) for row in rows]
     if base is None:
         said = ["Each run is compared with the last one before it of the same work."]
         alone = [row["run"] for row in rows if row["against"] is None]
         said += [f"No earlier recording of the same work: {format_names(alone)}."] if alone else []
     else:
         said = [f"Compared with {rows[base]['run']}, where the work is the same."]
-    return Document(
-        "Experiments",
-        tuple(said),
-        (Table("Runs", head, cells, len(rows)),),
-    )
+        rows = [row | {"against": None} for row in rows]
+    # Whether a step changed is an answer also where it cannot be told.
+    told = [
+        row | {"changed": _CHANGED[row["changed"]], "delta_ns": format_delta(row["delta_ns"])}
+        if row["delta_ns"] is not None
+        else row | {"changed": None}
+        for row in rows
+    ]
+    names = [name for name in _KINDS if any(row[name] not in (None, "") for row in told)]
+    head, cells = shown_columns(EXPERIMENTS, names, told, _KINDS)
+    return Document("Experiments", tuple(said), (Table("Runs", tuple(head), cells, len(rows)),))

@@ -28,9 +28,7 @@ if TYPE_CHECKING:
 HELP = "list the runs of a logdir side by side: step, MFU, memory, findings, change"
 _KINDS: dict[str, Kind] = {
     "run": "name",
-    **dict.fromkeys(("step_ns", "spread_ns"), "number"),
-    "against": "name",
-    **dict.fromkeys(("delta_ns", "changed"), "number"),
+    **dict.fromkeys(("step_ns", "spread_ns", "delta_ns", "changed"), "number"),
     **dict.fromkeys(("busy", "mfu", "peak_bytes", "exposed_ns"), "number"),
     "findings": "below",
 }
@@ -89,14 +87,20 @@ def _document(rows: list[dict[str, Any]], base: int | None) -> Document:
         said += [f"No earlier recording of the same work: {format_names(alone)}."] if alone else []
     else:
         said = [f"Compared with {rows[base]['run']}, where the work is the same."]
-        rows = [row | {"against": None} for row in rows]
-    # Whether a step changed is an answer also where it cannot be told.
-    told = [
-        row | {"changed": _CHANGED[row["changed"]], "delta_ns": format_delta(row["delta_ns"])}
-        if row["delta_ns"] is not None
-        else row | {"changed": None}
-        for row in rows
-    ]
+    told = [row | _worded(row, base is None) for row in rows]
     names = [name for name in _KINDS if any(row[name] not in (None, "") for row in told)]
     head, cells = shown_columns(EXPERIMENTS, names, told, _KINDS)
     return Document("Experiments", tuple(said), (Table("Runs", tuple(head), cells, len(rows)),))
+
+
+def _worded(row: dict[str, Any], named: bool) -> dict[str, Any]:
+    """What of a row is said in words; ``named``: also what it is compared with."""
+    if (delta := row["delta_ns"]) is None:
+        return {"changed": None}
+    against = f"against {row['against']}" if named else ""
+    return {
+        "delta_ns": format_delta(delta),
+        # Whether a step changed is an answer also where it cannot be told.
+        "changed": _CHANGED[row["changed"]],
+        "findings": "; ".join(filter(None, (against, row["findings"]))),
+    }

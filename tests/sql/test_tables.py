@@ -53,7 +53,7 @@ def test_kernels_are_the_device_work_of_the_trace(ask: Ask, recording: TraceFram
 
 def test_a_kernel_knows_its_launch_and_operator(ask: Ask) -> None:
     found = ask(
-        "select count(*) from kernels k join runtime r on r.id = k.launch"
+        "select count(*) from kernels k join events r on r.id = k.launch"
         " where r.name = k.launch_name and r.start = k.launch_start and r.dur = k.launch_dur"
     )
     assert found.rows == ask("select count(*) from kernels where launch is not null").rows

@@ -41,7 +41,7 @@ from kernels group by name order by total desc""",
         """\
 select name, count(*) as calls, sum(dur) as total, median(dur) as median, max(dur) as most,
   arg_max(id, dur) as id
-from runtime group by name order by total desc""",
+from events where role = 'runtime' group by name order by total desc""",
     ),
     Example(
         "How long does each kernel wait between its launch and its begin?",
@@ -86,9 +86,9 @@ from merged, parts group by device, part, part_from order by device, part""",
         "nsys `nvtx_kern_sum`",
         """\
 select a.name as annotation, k.name as kernel, count(*) as kernels, sum(k.dur) as total
-from kernels k join runtime r on r.id = k.launch
-join annotations a on a.thread = r.thread and a.process = r.process
-  and not a.on_device and r.start >= a.start and r.stop <= a.stop
+from kernels k join events r on r.id = k.launch
+join events a on a.thread = r.thread and a.process = r.process
+  and a.role = 'annotation' and r.start >= a.start and r.stop <= a.stop
 group by 1, 2 order by total desc""",
     ),
     Example(

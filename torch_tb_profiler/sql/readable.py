@@ -15,14 +15,11 @@ import numpy as np
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.facts.operators import operator_arguments
 from torch_tb_profiler.sql.readable_schema import (
-    ANNOTATIONS,
     COPIES,
     COUNTERS,
     EVENTS,
-    FRAMES,
     KERNELS,
     OPERATORS,
-    RUNTIME,
     SAMPLES,
 )
 from torch_tb_profiler.store.columns import Array, Ints, Table, TableSpec
@@ -137,33 +134,6 @@ def _sums(key: Array, values: Array, n: int) -> Ints:
     return np.bincount(key[known], values[known], n).astype(np.int64)
 
 
-def _runtime(data: Data) -> dict[str, Any]:
-    spans, links = data.trace["spans"], data.facts["span_links"]
-    row = _of_role(data, Role.RUNTIME)
-    device = np.isin(spans["role"], DEVICE_ROLES)
-    operator, launch = links["operator"][row], links["launch"][device]
-    return _calls(data, row) | {
-        "operator": _at(spans["name"], operator),
-        "operator_id": operator,
-        "correlation": spans["correlation"][row],
-        "launched": np.bincount(launch[launch >= 0], minlength=spans.n)[row],
-    }
-
-
-def _regions(*roles: Role) -> Callable[[Data], dict[str, Any]]:
-    def columns(data: Data) -> dict[str, Any]:
-        row = _of_role(data, *roles)
-        return _calls(data, row) | {"parent": data.facts["span_links"]["parent"][row]}
-
-    return columns
-
-
-def _annotations(data: Data) -> dict[str, Any]:
-    role = data.trace["spans"]["role"][_of_role(data, Role.ANNOTATION, Role.DEVICE_ANNOTATION)]
-    made = _regions(Role.ANNOTATION, Role.DEVICE_ANNOTATION)(data)
-    return made | {"on_device": role == Role.DEVICE_ANNOTATION}
-
-
 def _counters(data: Data) -> dict[str, Any]:
     table, spans = data.trace["counter_args"], data.trace["spans"]
     row = table["span"]
@@ -190,10 +160,7 @@ READABLE: dict[str, Readable] = {
     for table in (
         Readable(KERNELS, _kernels),
         Readable(OPERATORS, _operators),
-        Readable(RUNTIME, _runtime),
         Readable(COPIES, _copies),
-        Readable(ANNOTATIONS, _annotations),
-        Readable(FRAMES, _regions(Role.PYTHON)),
         Readable(EVENTS, _events),
         Readable(COUNTERS, _counters),
         Readable(SAMPLES, _samples),

@@ -75,22 +75,6 @@ operators: Every call of an operator on the host.
     dtypes       i4  number of a string  Input types as JSON text; -1 not recorded.
     sequence     i8  -                   `Sequence number`; -1 none.
 """)
-RUNTIME = _spec("""
-runtime: Every call into the runtime or driver of an accelerator.
-    operator     i4  number of a string  Name of the operator around it; -1 none.
-    operator_id  i4  row of spans        That call; -1 none.
-    correlation  i8  -                   Id that links it to its device work; -1 none.
-    launched     i8  events              Kernels, copies and memsets that it launched.
-""")
-ANNOTATIONS = _spec("""
-annotations: Every annotated range: `record_function`, NVTX, `ProfilerStep#N`.
-    parent     i4  row of spans  Innermost enclosing event of the thread; -1 none.
-    on_device  u1  0 or 1        Whether it is the shadow of an annotation on a stream.
-""")
-FRAMES = _spec("""
-frames: Every call of a Python function (`with_stack=True`).
-    parent  i4  row of spans  Innermost enclosing event of the thread; -1 none.
-""")
 COUNTERS = _spec(
     """
 counters: Hardware counters of profiled kernels and ranges, a row per range and counter.

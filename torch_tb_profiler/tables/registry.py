@@ -94,6 +94,9 @@ _ALL = (
 
 REMOVED = {
     "allocations": "Allocations are the rows of `memory_blocks`.",
+    "annotations": "Annotations are the rows of `events` with role 'annotation'.",
+    "frames": "Python calls are the rows of `events` with role 'python'.",
+    "runtime": "Calls of the runtime are the rows of `events` with role 'runtime'.",
     "kernel_sequences": "Kernel sequences were removed: `events` has the kernels in order.",
     "queues": "Queues of launches were removed: `launches` has their delays.",
 }

@@ -65,17 +65,17 @@ def said(text: object) -> str:
     return line if len(line) <= LONGEST_SHOWN else f"{line[:LONGEST_SHOWN]} …"
 
 
-def open_regular(path: str, flags: int, *, links: bool = True, dir_fd: int | None = None) -> int:
+def open_regular(path: str, flags: int, *, links: bool = True) -> int:
     """``os.open`` of a regular file: a pipe in its place is not waited for, and no device is touched. Without
     ``links`` the last part of the path must be no symbolic link.
 
     Raises:
         OSError: it is something else, or cannot be opened.
     """
-    _expect_regular(os.stat(path, dir_fd=dir_fd, follow_symlinks=links))
+    _expect_regular(os.stat(path, follow_symlinks=links))
     for name in ("O_NONBLOCK", "O_NOCTTY", *(() if links else ("O_NOFOLLOW",))):
         flags |= getattr(os, name, 0)
-    descriptor = os.open(path, flags, dir_fd=dir_fd)
+    descriptor = os.open(path, flags)
     try:
         _expect_regular(os.fstat(descriptor))
     except OSError:
@@ -116,12 +116,7 @@ def is_among(status: os.stat_result, places: Places) -> bool:
 
 
 def read_file(
-    path: str | os.PathLike[str],
-    most: int,
-    *,
-    links: bool = True,
-    own: bool = False,
-    dir_fd: int | None = None,
+    path: str | os.PathLike[str], most: int, *, links: bool = True, own: bool = False
 ) -> bytes:
     """A regular file of at most ``most`` bytes. ``own``: of this user, to whom alone it is open for writing; not
     checked on Windows.
@@ -130,7 +125,7 @@ def read_file(
         ForeignFile: it is not this user's, with ``own``.
         OSError: it is no such file.
     """
-    descriptor = open_regular(os.fspath(path), os.O_RDONLY, links=links, dir_fd=dir_fd)
+    descriptor = open_regular(os.fspath(path), os.O_RDONLY, links=links)
     with open(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if own and os.name == "posix":

@@ -15,8 +15,14 @@ from werkzeug.test import Client
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.errors import BadRequest, SourceError
 from torch_tb_profiler.live.client import record_live
-from torch_tb_profiler.live.job_files import FOLDER, MOST_BYTES, TOKEN, kept_token, members_of
-from torch_tb_profiler.live.jobs import jobs_below
+from torch_tb_profiler.live.job_files import (
+    FOLDER,
+    MOST_BYTES,
+    TOKEN,
+    jobs_below,
+    kept_token,
+    members_of,
+)
 from torch_tb_profiler.live.listener import TOKEN_VARIABLE, listen
 from torch_tb_profiler.runs.catalogue import catalogue_of
 from torch_tb_profiler.settings import Settings

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 from werkzeug.test import Client
 
-from torch_tb_profiler.live.job_files import FOLDER
-from torch_tb_profiler.live.jobs import jobs_below
+from torch_tb_profiler.live.job_files import FOLDER, jobs_below
 from torch_tb_profiler.live.listener import listen
 from torch_tb_profiler.runs.catalogue import catalogue_of
 from torch_tb_profiler.settings import Settings

@@ -16,16 +16,21 @@ import json
 import os
 import re
 import secrets
-import stat
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from torch_tb_profiler.atomic_files import whole_file
 from torch_tb_profiler.errors import SourceError
-from torch_tb_profiler.untrusted import ForeignFile, decoded, read_file
+from torch_tb_profiler.untrusted import (
+    ForeignFile,
+    Places,
+    decoded,
+    is_among,
+    kernel_places,
+    read_file,
+)
 
 FOLDER = ".live"
 """Below the folder of the traces: a file per rank that listens, and their token."""
@@ -34,13 +39,12 @@ MOST_FILES = 4096
 MOST_BYTES = 4 << 10
 LONGEST_ADDRESS = 1024
 MOST_RANKS = 1 << 31
+DEEPEST, MOST_FOLDERS, MOST_JOBS = 4, 5000, 50
 _TOKEN = re.compile(rb"[A-Za-z0-9_-]{32}\s?", re.ASCII)
 """What ``secrets.token_urlsafe(24)`` gives."""
-_HERE = os.supports_dir_fd >= {os.open, os.stat}
 
 
-@dataclass(frozen=True)
-class Members:
+class Members(NamedTuple):
     """The ranks that listen for a folder, by the files of this user, and why other files there are not used."""
 
     ranks: list[dict[str, Any]]
@@ -49,30 +53,41 @@ class Members:
 
 def members_of(directory: Path) -> Members:
     """Rank and address of each rank, in the order of the ranks."""
-    ranks: list[dict[str, Any]] = []
-    refused: list[str] = []
-    folder = directory / FOLDER
-    try:
-        with _entered(folder) as place:
-            for name in _names(folder, place):
-                try:
-                    text = _read(folder, name, place)
-                    told = decoded(text, dict[str, Any])
-                except ForeignFile as error:
-                    refused.append(f"{folder / name} is not used: {error.strerror}.")
-                except (OSError, ValueError):
-                    continue
-                else:
-                    address, rank = told.get("address"), told.get("rank")
-                    if isinstance(address, str) and len(address) <= LONGEST_ADDRESS:
-                        ranks.append(
-                            {"rank": whole(rank, 0, MOST_RANKS - 1) or 0, "address": address}
-                        )
-    except ForeignFile as error:
-        refused.append(f"{folder} is not used: {error.strerror}.")
-    except OSError:
-        pass
-    return Members(sorted(ranks, key=lambda member: member["rank"]), refused)
+    found = Members([], [])
+    for path in _job_files(directory / FOLDER):
+        try:
+            told = decoded(_read(path), dict[str, Any])
+        except ForeignFile as error:
+            found.refused.append(f"{path} is not used: {error.strerror}.")
+        except (OSError, ValueError):
+            continue
+        else:
+            address, rank = told.get("address"), whole(told.get("rank"), 0, MOST_RANKS - 1)
+            if isinstance(address, str) and len(address) <= LONGEST_ADDRESS:
+                found.ranks.append({"rank": rank or 0, "address": address})
+    found.ranks.sort(key=lambda member: member["rank"])
+    return found
+
+
+def jobs_below(roots: Iterable[str]) -> list[tuple[Path, list[int]]]:
+    """Folders for which ranks of this user listen, with these ranks; few levels deep. Links to folders are not followed."""
+    found: list[tuple[Path, list[int]]] = []
+    level, kernel = [Path(root) for root in roots], kernel_places()
+    seen = 0
+    for _ in range(DEEPEST):
+        below: list[Path] = []
+        for folder in level:
+            seen += 1
+            if seen > MOST_FOLDERS or len(found) >= MOST_JOBS:
+                return found
+            names = _folders(folder, kernel)
+            members = members_of(folder) if FOLDER in names else Members([], [])
+            # Recording them is refused where somebody else wrote an address.
+            if members.ranks and not members.refused:
+                found.append((folder, [member["rank"] for member in members.ranks]))
+            below += [folder / name for name in names if not name.startswith(".")]
+        level = below
+    return found
 
 
 def kept_token(directory: Path) -> str | None:
@@ -81,20 +96,17 @@ def kept_token(directory: Path) -> str | None:
     Raises:
         SourceError: what is there is another user's, a link, or no token.
     """
-    folder = directory / FOLDER
+    path = directory / FOLDER / TOKEN
     try:
-        with _entered(folder) as place:
-            text = _read(folder, TOKEN, place)
-    except FileNotFoundError:
-        return None
+        text = _read(path)
     except ForeignFile as error:
         raise SourceError(
-            f"{folder / TOKEN} is not used: {error.strerror}.", "Pass a token, or remove the file."
+            f"{path} is not used: {error.strerror}.", "Pass a token, or remove the file."
         ) from error
     except OSError:
         return None
     if _TOKEN.fullmatch(text) is None:
-        raise SourceError(f"{folder / TOKEN} holds no token.", "Pass a token, or remove the file.")
+        raise SourceError(f"{path} holds no token.", "Pass a token, or remove the file.")
     return text.decode("ascii").strip()
 
 
@@ -104,16 +116,12 @@ def shared_token(folder: Path) -> str:
     Raises:
         SourceError: the folder cannot be written to, or what is there is not used.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for _ in range(2):
-            if kept := kept_token(folder.parent):
-                return kept
-            # Never over that of another rank.
-            with contextlib.suppress(FileExistsError):
-                _write_private(folder / TOKEN, secrets.token_urlsafe(24), replace=False)
-    except OSError as error:
-        raise _unwritable(folder, error) from error
+    for _ in range(2):
+        if kept := kept_token(folder.parent):
+            return kept
+        # Never over that of another rank.
+        with contextlib.suppress(FileExistsError):
+            _write(folder / TOKEN, secrets.token_urlsafe(24), replace=False)
     raise SourceError(f"{folder / TOKEN} cannot be read.", "Pass a token, or another folder.")
 
 
@@ -124,13 +132,7 @@ def register(folder: Path, rank: int, address: str) -> Path:
         SourceError: the folder cannot be written to.
     """
     path = folder / f"rank{rank}.json"
-    told = {"rank": rank, "address": address, "process": os.getpid()}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with _entered(folder):
-            _write_private(path, json.dumps(told))
-    except OSError as error:
-        raise _unwritable(folder, error) from error
+    _write(path, json.dumps({"rank": rank, "address": address, "process": os.getpid()}))
     return path
 
 
@@ -140,41 +142,40 @@ def whole(value: object, least: int, most: int) -> int | None:
     return value if fits else None  # type: ignore[return-value]
 
 
-@contextlib.contextmanager
-def _entered(folder: Path) -> Iterator[int | None]:
-    """The folder itself, whatever its name leads to meanwhile; None where systems cannot hold it.
-
-    Raises:
-        ForeignFile: it is a link.
-        OSError: there is none.
-    """
-    if stat.S_ISLNK(os.lstat(folder).st_mode):
-        raise ForeignFile(errno.ELOOP, "it is a symbolic link")
-    if not _HERE:
-        yield None
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _names(folder: Path, place: int | None) -> list[str]:
-    with os.scandir(folder if place is None else place) as entries:
+def _job_files(folder: Path) -> list[Path]:
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
         listed = (e.name for e in entries if e.name.endswith(".json") and e.name[0] != ".")
-        return sorted(islice(listed, MOST_FILES))
+        return [folder / name for name in sorted(islice(listed, MOST_FILES))]
+    return []
 
 
-def _read(folder: Path, name: str, place: int | None) -> bytes:
-    path = folder / name if place is None else name
-    return read_file(path, MOST_BYTES, links=False, own=True, dir_fd=place)
+def _folders(folder: Path, kernel: Places) -> list[str]:
+    with contextlib.suppress(OSError):
+        if not is_among(os.stat(folder), kernel):
+            with os.scandir(folder) as entries:
+                return sorted(e.name for e in entries if e.is_dir(follow_symlinks=False))
+    return []
 
 
-def _write_private(path: Path, text: str, *, replace: bool = True) -> None:
-    with whole_file(path, replace=replace, private=True) as file:
-        file.write(text.encode())
+def _read(path: Path) -> bytes:
+    _expect_own(path.parent)
+    return read_file(path, MOST_BYTES, links=False, own=True)
 
 
-def _unwritable(folder: Path, error: OSError) -> SourceError:
-    return SourceError(f"{folder} cannot be written to: {error}.", "Pass another folder.")
+def _write(path: Path, text: str, *, replace: bool = True) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _expect_own(path.parent)
+        with whole_file(path, replace=replace, private=True) as file:
+            file.write(text.encode())
+    except OSError as error:
+        if isinstance(error, FileExistsError) and not replace:
+            raise
+        raise SourceError(
+            f"{path.parent} cannot be written to: {error}.", "Pass another folder."
+        ) from error
+
+
+def _expect_own(folder: Path) -> None:
+    if folder.is_symlink():
+        raise ForeignFile(errno.ELOOP, "it is in a folder that is a symbolic link")

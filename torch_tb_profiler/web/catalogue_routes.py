@@ -9,7 +9,7 @@ from typing import Annotated
 
 import msgspec
 
-from torch_tb_profiler.live.jobs import jobs_below
+from torch_tb_profiler.live.job_files import jobs_below
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.products import INSIGHT, TIMELINE
 from torch_tb_profiler.runs.waits import PHASES

@@ -6,12 +6,12 @@ that reach into it, so that it can be drawn without its neighbours.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
+from torch_tb_profiler.analysis.arrays.grouping import consecutive, expand_ranges
 from torch_tb_profiler.analysis.timeline.pyramid import Slices, merge, single_events
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.timeline import Timeline
@@ -40,20 +40,9 @@ def read_tiles(
     """The tiles of some lanes (ascending), by number."""
     wanted = np.array(lanes, np.int64)
     tiles: list[TileSlices] = []
-    for first, last in _runs(sorted(numbers)):
+    for first, last in consecutive(sorted(numbers)):
         tiles += _split(_run(timeline, level, first, last, wanted), level, range(first, last + 1))
     return tiles
-
-
-def _runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
-    """Consecutive numbers as (first, last)."""
-    runs: list[tuple[int, int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][1] + 1:
-            runs[-1] = (runs[-1][0], number)
-        else:
-            runs.append((number, number))
-    return runs
 
 
 def _run(timeline: Timeline, level: int, first: int, last: int, lanes: Ints) -> Slices:

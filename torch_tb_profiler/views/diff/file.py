@@ -7,7 +7,7 @@ from typing import Literal, get_args
 
 from torch_tb_profiler.analysis.diff.table import RUN_DIFF
 from torch_tb_profiler.units import UNKNOWN, format_delta, format_ns, format_number, format_share
-from torch_tb_profiler.views.diff.memory import memory_csv, memory_markdown
+from torch_tb_profiler.views.diff.memory import memory_markdown
 from torch_tb_profiler.views.diff.verdict import signed_share
 from torch_tb_profiler.views.diff.wire import ChangeTable, Columns, DiffPayload, DiffSide, Verdict
 from torch_tb_profiler.views.words.escapes import csv_field, markdown_name, markdown_text
@@ -33,12 +33,12 @@ _TITLES: dict[ChangeTable, str] = {
 
 def diff_csv(payload: DiffPayload) -> str:
     """Every row of every table; the last row of a table pools what is beyond its limit. Times in ns
-    per step.
+    per step; of two recordings of allocations sizes in bytes.
     """
-    if payload.memory:
-        return memory_csv(payload.memory)
     named = [column.name for column in RUN_DIFF.columns if column.doc]
     columns = {name: payload.changes[name] for name in named if name in payload.changes}
+    if payload.memory:
+        columns = payload.memory.rows
     lines = [
         ",".join(columns),
         *(",".join(map(csv_field, row)) for row in zip(*columns.values(), strict=True)),

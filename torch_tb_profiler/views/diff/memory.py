@@ -17,7 +17,7 @@ from torch_tb_profiler.units import format_bytes, format_share
 from torch_tb_profiler.views.diff.wire import DiffPayload, MemoryDiff, PeakChange, Verdict
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.memory.devices import device_names
-from torch_tb_profiler.views.words.escapes import csv_field, markdown_name, markdown_text
+from torch_tb_profiler.views.words.escapes import markdown_name, markdown_text
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
 Payload = TypeVar("Payload", bound=DiffPayload)
@@ -141,15 +141,6 @@ def _because(rows: DisplayTable, device: str, delta: int) -> str:
     sizes = (format_bytes(int(rows[key][place])) for key in ("before_bytes", "after_bytes"))
     where = f"is held by {short_place(name)}" if name else "has no known line"
     return f"{part} {where}: {' → '.join(sizes)}."
-
-
-def memory_csv(memory: MemoryDiff) -> str:
-    """Every row, sizes in bytes."""
-    lines = [
-        ",".join(memory.rows),
-        *(",".join(map(csv_field, row)) for row in zip(*memory.rows.values(), strict=True)),
-    ]
-    return "".join(f"{line}\r\n" for line in lines)
 
 
 def memory_markdown(payload: DiffPayload, memory: MemoryDiff, most: int) -> str:

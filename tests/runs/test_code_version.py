@@ -35,7 +35,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         ("store/columns.py", "one = 2", True),
         ("analysis/facts/steps.py", "", True),
         ("analysis/facts/new.py", "", True),
-        ("analysis/facts/notes.txt", "", False),
+        ("analysis/facts/names.txt", "", True),
+        ("analysis/facts/notes.md", "", False),
         ("web/route.py", "one = 2", False),
     ],
 )

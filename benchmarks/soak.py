@@ -8,7 +8,7 @@ Three logdirs: runs that never change (samples, ``--traces`` more), runs that ap
 replaced, cut, renamed and removed every few seconds, and a web server that is slow and fails
 (``soak_store.py``). The clients ask every route with valid parameters (``soak_questions.py``) and
 check every reply (``soak_clients.py``): it comes within 30 s, and about what never changes it is what the server answered
-before anything was disturbed. Meanwhile worker processes are killed, sidecars removed, written to, cut and exchanged, disks
+before anything was disturbed. Meanwhile worker processes are killed, sidecars removed, written to and exchanged, disks
 filled (small ones in memory, where the system lets us mount them: as root) and the clock of the server's
 processes jumps (``soak_chaos.py``; ``time.time`` is replaced in them, the system's clock stays).
 

@@ -90,7 +90,7 @@ class Chaos:
         sidecars = sorted(self.server.cache.glob("*.safetensors"))
         if len(sidecars) < 2:
             return
-        act = self.chance.choice((self._overwrite, self._clear, self._cut, self._swap, self._copy))
+        act = self.chance.choice((self._overwrite, self._clear, self._swap, self._copy))
         with contextlib.suppress(OSError, ValueError):  # it is gone or empty, or the disk is full
             act(*self.chance.sample(sidecars, 2))
             self.counts[f"sidecars {act.__name__.strip('_')}"] += 1
@@ -107,9 +107,6 @@ class Chaos:
             file.seek(self.chance.randrange(size))
             file.write(bytes(min(size - file.tell(), 1 << 20)))
 
-    def _cut(self, path: Path, _: Path) -> None:
-        os.truncate(path, self.chance.randrange(path.stat().st_size))
-
     def _swap(self, path: Path, other: Path) -> None:
         part = path.with_name(f"{path.name}.swap")
         path.rename(part)
@@ -117,9 +114,9 @@ class Chaos:
         part.rename(other)
 
     def _copy(self, path: Path, other: Path) -> None:
+        # None is cut: who maps a file that is cut off has no protection from the system.
         with open(path, "r+b") as file:
-            file.truncate()
-            file.write(other.read_bytes())
+            file.write(other.read_bytes()[: path.stat().st_size])
 
     def clock(self) -> None:
         """The wall clock jumps."""

@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     base = base_row(rows, options.base)
     told = records(experiment_table(rows, base))
     if options.csv:
-        print_csv([(first[0], list(told[0]), (row.values() for row in told))])
+        print_csv([(first[0], list(told[0]), ([*row.values()] for row in told))])
     else:
         printer = Printer(options)
         if options.json:

@@ -14,7 +14,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 import numpy as np
 from msgspec.structs import asdict, replace
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, join, measure, union, window_at
 from torch_tb_profiler.analysis.arrays.nesting import nest_rows
 from torch_tb_profiler.analysis.facts import defects as d
@@ -41,7 +41,7 @@ from torch_tb_profiler.analysis.facts.iterations import (
     short_names,
 )
 from torch_tb_profiler.analysis.facts.kernels import kernel_facts
-from torch_tb_profiler.analysis.facts.launches import kernel_launches
+from torch_tb_profiler.analysis.facts.launches import unknown_time, unrecorded_work
 from torch_tb_profiler.analysis.facts.links import enclosing_spans, span_links
 from torch_tb_profiler.analysis.facts.operators import operator_facts
 from torch_tb_profiler.analysis.facts.profiled_ranges import match_ranges
@@ -99,6 +99,8 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     names, caused = tree.names, causes(trace, tree, tree.names)
     give_back_memory()
     windows, earlier, iterations = _windows(trace, tree, caused)
+    lacking, unrecorded = unrecorded_work(trace, tree, caused, windows)
+    unknown = unknown_time(trace, caused, lacking)
     replays = match_replays(trace, tree, caused)
     of_replays = replay_tables(caused, replays)
     replay_step = windows.device_step[replays.replay >= 0]
@@ -107,7 +109,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     maker = _vendor(trace, caused)
     matrix = _matrix_cores(trace, caused, maker)
     strings = StringBuilder(trace.strings)
-    devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
+    devices, device_steps = device_tables(trace, caused, windows, unknown, matrix, strings, maker)
     active = _active_sets(trace, tree, names, caused, communication)
     enclosing = nested.result()
     give_back_memory()
@@ -128,9 +130,10 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     windows, iterated = _iterated(trace, iterations, windows, caused, earlier, strings)
     kinds = _kinds(trace, windows, iterated, operators.tables | kernels)
     tables: dict[str, Table] = {
-        "steps": _steps(windows, kinds, breakdown.result()),
+        "steps": _steps(windows, kinds, unknown, breakdown.result()),
         "step_kinds": fact_schema.STEP_KINDS.build(**kinds.columns),
         "earlier_work": earlier,
+        "unrecorded_work": lacking,
         "iterations": iterated,
         "devices": devices,
         "device_steps": device_steps,
@@ -143,10 +146,14 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     }
     give_back_memory()
     defects, touched = _find_defects(trace, overlapping, caused, windows, kinds.flags)
+    if lacking.n:
+        defects.add(d.LAUNCH_WITHOUT_KERNEL, lacking.n)
+        touched[d.LAUNCH_WITHOUT_KERNEL] = int(tables["steps"]["unrecorded"].sum())
     give_back_memory()
     summary = replace(
         _summary(trace, names, caused, windows, tables, maker, named, communication),
         matrix_eligible_share=operators.eligible_share,
+        unrecorded=unrecorded,
         touched_ns=touched,
         profiled_ranges=_profiled_ranges(trace, tables["span_links"], defects),
     )
@@ -236,7 +243,9 @@ def _kinds(
     return step_kinds(work, cut_steps(windows, operators, phase))
 
 
-def _steps(windows: StepWindows, kinds: StepKinds, breakdown: Mapping[str, Array]) -> Table:
+def _steps(
+    windows: StepWindows, kinds: StepKinds, unknown: Intervals, breakdown: Mapping[str, Array]
+) -> Table:
     return fact_schema.STEPS.build(
         name=windows.name,
         number=windows.number,
@@ -245,6 +254,7 @@ def _steps(windows: StepWindows, kinds: StepKinds, breakdown: Mapping[str, Array
         host_start=windows.host_start,
         host_end=windows.host_end,
         earlier=windows.earlier,
+        unrecorded=measure(unknown, windows.start, windows.end),
         launched=windows.launched,
         flags=kinds.flags,
         kind=kinds.kind,
@@ -383,7 +393,6 @@ def _find_defects(
     mark(d.OVERLAP_ON_STREAM, _overlaps_on_streams(trace, caused))
     if not (caused.reason == NoOperator.NO_HOST).any():
         mark(d.KERNEL_WITHOUT_LAUNCH, caused.row[caused.launch < 0])
-    mark(d.LAUNCH_WITHOUT_KERNEL, _idle_launches(trace, caused))
     if windows.source != WHOLE_SPAN:
         mark(d.WORK_OUTSIDE_STEPS, caused.row[windows.device_step < 0])
     counts.add(d.REPEATED_CORRELATION, caused.ambiguous)
@@ -419,14 +428,3 @@ def _overlaps_on_streams(trace: Trace, caused: DeviceCauses) -> Ints:
     same_launch = (caused.launch >= 0) & (caused.launch == caused.launch[previous])
     overlaps = nested.overlapping | (nested.parent >= 0)
     return np.asarray(caused.row[overlaps & ~same_launch])
-
-
-def _idle_launches(trace: Trace, caused: DeviceCauses) -> Ints:
-    """Kernel launches without device work; none for a trace that recorded no device work at all."""
-    spans = trace["spans"]
-    calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
-    if not len(caused.row) or not len(calls):
-        return np.asarray(calls[:0])
-    used = mask_of(spans.n + 1, caused.launch)
-    launches = kernel_launches(trace, calls)
-    return np.asarray(launches[~used[launches] & (spans["correlation"][launches] > 0)])

@@ -15,10 +15,16 @@ from itertools import pairwise
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
-from torch_tb_profiler.analysis.arrays.intervals import measure, open_total, union
+from torch_tb_profiler.analysis.arrays.intervals import (
+    Intervals,
+    measure,
+    open_total,
+    union,
+)
 from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.header import DeviceProperties, device_properties
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
+from torch_tb_profiler.analysis.facts.launches import LEAST_UNKNOWN
 from torch_tb_profiler.analysis.facts.steps import StepWindows
 from torch_tb_profiler.hardware.accelerators import find
 from torch_tb_profiler.hardware.knowledge import Knowledge
@@ -51,12 +57,14 @@ def device_tables(
     trace: Trace,
     caused: DeviceCauses,
     windows: StepWindows,
+    unknown: Intervals,
     matrix: Array,
     strings: StringBuilder,
     maker: str,
 ) -> tuple[Table, Table]:
     """``(devices, device_steps)``.
 
+    unknown: when what the devices did is unknown.
     matrix: uint8 ``Knowledge`` of every device event.
     maker: the vendor, which with units and memory identifies a device that the trace does not name.
     """
@@ -80,9 +88,11 @@ def device_tables(
     kernels = kernels[np.argsort(numbered[kernels], kind="stable")]
     edges = np.searchsorted(numbered[kernels], np.arange(len(ids) + 1))
     step = np.arange(len(windows.start))
+    lacking = measure(unknown, windows.start, windows.end) > LEAST_UNKNOWN * windows.length
     for index, (begin, end) in enumerate(pairwise(edges.tolist())):
         own_kernels = kernels[begin:end]
         columns = _in_windows(trace, caused.row[own_kernels], matrix[own_kernels], windows)
+        columns["busy"] = np.where(lacking, -1, columns["busy"])
         parts.append({"device": np.full_like(step, index), "step": step, **columns})
     if not parts:
         return devices, fact_schema.DEVICE_STEPS.empty()

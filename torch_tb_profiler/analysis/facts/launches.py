@@ -48,7 +48,7 @@ WAITS = re.compile(
 """Runtime calls that wait for the device, matched at the start of the name."""
 LEAST_UNKNOWN = 0.02
 """Share of some time from which on what is unknown of it is said, and no figure of the device is one."""
-_OF_KIND = 0.5
+_OF_KIND = 0.9
 """Share of the calls of a name that have device work, from which on all of them should."""
 _ALIKE = 0.75
 """Share of the replays of a graph that have equally much device work, from which on all of them should."""
@@ -106,7 +106,16 @@ def unrecorded_work(
     loose = (caused.launch < 0) & (spans["correlation"][caused.row] <= 0)
     if int(loose.sum()) >= int(lacks.sum()):
         return UNRECORDED_WORK.empty(), {}
-    start, end = _unknown(trace, caused, calls, row[lacks])
+    kernel = spans["role"][caused.row] == Role.KERNEL
+    start, end = np.full((2, int(lacks.sum())), -1, np.int64)
+    # Of a copy nothing says that kernels launched before it are done: another queue may run it.
+    for chosen, work in (
+        (evidence[lacks] != Evidence.KIND, kernel),
+        (evidence[lacks] == Evidence.KIND, np.ones_like(kernel)),
+    ):
+        start[chosen], end[chosen] = _unknown(
+            trace, caused, calls, row[lacks][chosen], work & (caused.launch >= 0)
+        )
     table = UNRECORDED_WORK.build(
         launch=row[lacks],
         expected=expected[lacks],
@@ -179,6 +188,10 @@ def _expected(
         if not len(times) or times.max() < max(2, _ALIKE * times.sum()):
             continue
         usual = int(counts[times.argmax()])
+        if whole:
+            # Replays of several graphs: how much one without any should have is not known, and less is no lack.
+            expected[own[recorded[own] == 0]] = usual if len(counts) == 1 else -1
+            continue
         all_of_it = names.of(row[own[recorded[own] == usual][0]])
         for at in own[recorded[own] < usual].tolist():
             if names.of(row[at]) <= all_of_it:
@@ -199,13 +212,15 @@ class _NamesOfWork:
         return Counter(self._name[begin:end].tolist())
 
 
-def _unknown(trace: Trace, caused: DeviceCauses, calls: Ints, row: Ints) -> tuple[Ints, Ints]:
-    """From when until when the work that some launches lack may have run: after what was launched before them, before what was
-    launched after them, and before a later call of their thread that waits for the device returns.
+def _unknown(
+    trace: Trace, caused: DeviceCauses, calls: Ints, row: Ints, in_order: Mask
+) -> tuple[Ints, Ints]:
+    """From when until when the work that some launches lack may have run: after the work ``in_order`` that was launched before
+    them, before that which was launched after them, and before a later call of their thread that waits for the device returns.
     """
     spans = trace["spans"]
     start = spans["start"][row]
-    known = np.flatnonzero(caused.launch >= 0)
+    known = np.flatnonzero(in_order)
     launched = spans["start"][caused.launch[known]]
     order = np.argsort(launched, kind="stable")
     launched, work = launched[order], caused.row[known[order]]

@@ -7,9 +7,9 @@ capture          most kernel launches lie between ``StreamBeginCapture`` and ``S
                  their thread: they went into a graph and ran nothing
 training         a backward function or an optimizer step; without host operators, kernels of a backward
 serving          annotations, operators or Python frames of vLLM, SGLang, TensorRT-LLM or TGI
-single kernel    every computing kernel has one name
+single kernel    every computing kernel has one name, and copies take no more time than they
 microbenchmark   at most ``FEW_KERNELS`` names of computing kernels, most of them launched by operators,
-                 at most ``FEW_OPERATORS`` names of operators, and no module
+                 at most ``FEW_OPERATORS`` names of operators, and no module; copies as above
 inference        modules, or more names of operators than that
 unknown          none of them
 ===============  =======================================================================================
@@ -201,8 +201,13 @@ def _serving(trace: Trace) -> Workload | None:
 
 def _few_kernels(trace: Trace, caused: DeviceCauses, communication: Mask) -> Workload | None:
     computing = (trace["spans"]["role"][caused.row] == Role.KERNEL) & ~communication
-    name = trace["spans"]["name"][caused.row[computing]]
+    spans, row = trace["spans"], caused.row
+    name = spans["name"][row[computing]]
     kinds = distinct(name, trace.strings)
+    copies = row[spans["role"][row] == Role.MEMCPY]
+    # Where copies take most of the time it is not kernels that are looked at.
+    if spans["dur"][copies].sum() > spans["dur"][row[computing]].sum():
+        return None
     if not kinds or len(kinds) > FEW_KERNELS:
         return None
     if len(kinds) == 1:

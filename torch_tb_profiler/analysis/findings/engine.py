@@ -6,6 +6,7 @@
 ============  =====================================================================================
 rows          rows of ``facts["steps"]`` that were looked at: without cold and cut ones if possible
 busy          share of them in which the device worked; None without a device, and where work is missing
+copy_rate     bytes per second of all copies; None without, and where it is not known
 judged        share of the device's kernel time of which the least time is known; None without
 unsure        keys of what could not be judged, see ``not_judged.py``
 replay_error  share by which the replay without changes misses the measured time
@@ -21,6 +22,7 @@ found         all candidates; each with ``rule``, ``costs``, ``behind`` (it save
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -40,6 +42,7 @@ from torch_tb_profiler.analysis.findings.candidate import (
     Candidate,
     Certainty,
 )
+from torch_tb_profiler.analysis.findings.copies import copies_named, copy_rate
 from torch_tb_profiler.analysis.findings.lines import line_of
 from torch_tb_profiler.analysis.findings.not_judged import unsure
 from torch_tb_profiler.analysis.findings.order import GENERIC_PLACE
@@ -81,6 +84,7 @@ def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
         "rows": context.steps.tolist(),
         "busy": busy / length if length and context.has_device and known else None,
         "judged": judged_share(context),
+        "copy_rate": copy_rate(context, copies_named(context, re.compile(""))),
         "unsure": unsure(context),
         "replay_error": float(simulation.replayed.sum() / max(wall.sum(), 1)) - 1,
         "found": [

@@ -29,7 +29,7 @@ from torch_tb_profiler.analysis.findings.rule import HOST, Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.summary import WorkloadKind
-from torch_tb_profiler.units import format_ns, format_share
+from torch_tb_profiler.units import format_ns, format_rate, format_share
 from torch_tb_profiler.views.findings.about import step_name
 from torch_tb_profiler.views.findings.path import (
     MOST,
@@ -97,6 +97,9 @@ def answer_of(
     least = MUCH if kind not in EXPECT_IDLE else LEAST_UNKNOWN
     if unknown > least and not rated and not (first and first[0]["share"] > unknown):
         return _unrecorded(path, unknown, analysis, words)
+    copies = path.take(GROUPS["copies"]).total
+    if copies > MOST * path.total and (first is None or first[0]["share"] < MUCH):
+        return _of_copies(copies, path, analysis, words)
     # Who holds a run back is no matter of what its kernels are.
     if kind in EXPECT_IDLE and not (first and RULES[first[0]["rule"]].verdict):
         return _by_design(kind, path, analysis, words)
@@ -105,6 +108,16 @@ def answer_of(
     if first is not None:
         return _of_cause(path, analysis, dict(words) | dict(first[1]), first[0])
     return _account(path, analysis, words)
+
+
+def _of_copies(
+    time: float, path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]
+) -> Answer:
+    """Of a recording that is bound by copies."""
+    rate = analysis["copy_rate"] and f", at {format_rate(analysis['copy_rate'], 'B/s')}"
+    share = format_share(time / path.total)
+    headline = f"Copies take {format_ns(time)} of {the_step(analysis, words)}."
+    return Answer(headline, f"That is {share} of it{rate or ''}.")
 
 
 def _unrecorded(

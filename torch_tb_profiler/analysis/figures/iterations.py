@@ -217,7 +217,7 @@ def iteration_table(facts: Facts, selection: Selection) -> DisplayTable:
         earlier_ns=steps["earlier"][step],
         wall_ns=wall,
         device_ns=sum(steps[key][step] for key in ("kernel", "memcpy", "memset", "communication")),
-        gap_ns=table["gap"],
+        gap_ns=np.where(steps["unrecorded"][step] > 0, -1, table["gap"]),
         host_ns=table["host"],
         scheduler_ns=table["scheduler"],
         interval_ns=interval,

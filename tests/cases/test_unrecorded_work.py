@@ -117,7 +117,7 @@ class Read:
     def texts(self) -> str:
         """Everything that the first page and the findings say."""
         everything = select(self.facts, None)
-        overview = overview_payload(self.facts, everything, RankInJob(1, None, ""))
+        overview = overview_payload(self.facts, everything, RankInJob(1, None, "", None))
         return msgspec.json.encode((overview, self.findings)).decode()
 
     def unknown(self) -> float:
@@ -131,7 +131,7 @@ def read(events: list[Event], **header: Any) -> Read:
 
 
 @given(loops())
-@examples(60)
+@examples(30)
 def test_what_a_launch_lacks_is_counted_and_the_device_unknown_there(loop: Loop) -> None:
     found = read(loop.events())
     table, steps = found.facts["unrecorded_work"], found.facts["steps"]
@@ -152,7 +152,7 @@ def test_what_a_launch_lacks_is_counted_and_the_device_unknown_there(loop: Loop)
 
 
 @given(loops())
-@examples(40)
+@examples(20)
 def test_nothing_that_needs_the_device_is_certain_or_printed_as_nothing(loop: Loop) -> None:
     found = read(loop.events())
     assert not ABSURD.search(found.texts)
@@ -172,7 +172,7 @@ def test_no_change_shortens_the_time_in_which_the_device_is_unknown(loop: Loop) 
     unknown = found.facts["steps"]["unrecorded"]
     simulation = Simulation(found.trace, found.facts, found.insight)
     for change in (*PRESETS, "graphs", "host:factor=0"):
-        left = simulation.step_lengths(change, edits(read_changes([change])))
+        left = simulation.step_lengths(change, edits(read_changes(change)))
         if left is not None and unknown.any():
             assert left.sum() >= unknown.sum() - 1_000 * len(left)
 
@@ -189,7 +189,7 @@ def test_all_replays_without_kernels(vendor: str) -> None:
     assert f"8 of 8 launches by “{VENDORS[vendor][0]}” lack device work." in answer.detail
     assert [item.rule for item in answer.findings if item.certainty == "certain"] == []
     assert "host_synchronisation" not in {item.rule for item in answer.findings}
-    assert [gap.key for gap in answer.missing][0] == "device_work"
+    assert answer.missing[0].key == "device_work"
     path = found.insight["critical_path"]
     time = np.bincount(path["cause"], weights=path["end"] - path["start"], minlength=20)
     assert time[PathCause.NOT_RECORDED] > 0.9 * loop.device * 8000
@@ -231,7 +231,7 @@ def test_enqueues_without_a_kernel(call: str, copies: int) -> None:
     assert found.facts.summary.unrecorded == {call: (60, 60)}
     assert found.unknown() > 0.9
     answer = found.findings
-    assert answer.headline.startswith("What the GPU did in") and "unknown" in answer.headline
+    assert re.fullmatch("What the GPU did in .+ is unknown.", answer.headline)
     assert f"60 of 60 launches by “{call}” lack device work." in answer.detail
     assert answer.findings == []
     assert not ABSURD.search(found.texts)

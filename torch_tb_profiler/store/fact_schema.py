@@ -119,6 +119,8 @@ begin).
     matrix_unknown_total  i8  ns                Of device_total, likewise.
     kernel_self           i8  ns                Of device_self, kernels: the base of the shares.
     kernel_total          i8  ns                Of device_total, likewise.
+    lacking_self          i8  launches          Launches that the calls themselves made and that lack device work.
+    lacking_total         i8  launches          The same, their callees included.
 """)
 
 OPERATOR_SUMS = TableSpec(

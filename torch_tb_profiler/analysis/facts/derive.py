@@ -120,7 +120,9 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     give_back_memory()
     named = attribute(trace, tree, caused, windows, replays, replayed, strings)
     within = stacks.of_node, named.of_node
-    operators = operator_facts(trace, tree, caused, replayed, matrix, step, *within)
+    operators = operator_facts(
+        trace, tree, caused, replayed, matrix, lacking["launch"], step, *within
+    )
     links = beside.submit(span_links, trace, tree, caused, windows, enclosing)
     overlapping = tree.row[tree.overlapping]
     del tree, within, enclosing, nested

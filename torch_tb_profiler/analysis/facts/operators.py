@@ -34,7 +34,7 @@ from torch_tb_profiler.store.roles import Role
 
 DEEP = 200
 """Levels of calls that are walked one by one; only hostile traces nest deeper."""
-_DEVICE_SUMS = ("kernel", "matrix_unknown", "matrix", "device")
+_DEVICE_SUMS = ("kernel", "matrix_unknown", "matrix", "device", "lacking")
 _KNOWN = {"matrix": Knowledge.YES, "matrix_unknown": Knowledge.UNKNOWN}
 
 
@@ -56,6 +56,7 @@ def operator_facts(
     caused: DeviceCauses,
     replayed: ReplayedCalls,
     matrix: Array,
+    lacking: Ints,
     step: Array,
     stack: Array,
     attribution: Array,
@@ -63,6 +64,7 @@ def operator_facts(
     """All four tables.
 
     matrix: uint8 ``Knowledge`` of every device event (copies and memsets: NO).
+    lacking: rows of spans of launches that lack device work.
     step, stack: of every node of the call tree and then of every replayed call: step, −1 outside;
         row of ``stacks``, −1 none.
     attribution: likewise, uint8 ``Attribution``.
@@ -77,7 +79,8 @@ def operator_facts(
     )
     within = replayed.around(caused.row)
     launcher = np.where(within >= 0, within + n, caused.operator)
-    device = _DeviceTime(trace, caused, launcher, matrix, above)
+    of_lacking = operator_at[tree.node[lacking]]
+    device = _DeviceTime(trace, caused, launcher, matrix, above, of_lacking[of_lacking >= 0])
     is_operator = joined(tree.is_operator, np.ones(len(replayed), np.bool_))
     names = joined(spans["name"][tree.row], captured["name"][replayed.call])
     eligible = _eligible(trace, names, is_operator, device)
@@ -192,7 +195,7 @@ def _alike(
 
 class _DeviceTime(msgspec.Struct, frozen=True):
     """Device time by innermost operator: that of each event is ``launcher``, a node, −1 none.
-    ``above``: the operator around every node, −1 none.
+    ``above``: the operator around every node, −1 none; ``lacking``: that of each launch that lacks work.
 
     Recomputed on each request: on large traces a column of nodes dominates memory.
     """
@@ -202,13 +205,16 @@ class _DeviceTime(msgspec.Struct, frozen=True):
     launcher: Ints
     matrix: Array
     above: Array
+    lacking: Ints
 
     def own(self, key: str) -> Ints:
         """Σ duration of the device work launched directly by each node.
 
         ``kernel``; of those ``matrix`` and ``matrix_unknown`` by ``Knowledge``; ``device`` includes
-        copies and memsets.
+        copies and memsets. ``lacking``: how many of its launches lack work.
         """
+        if key == "lacking":
+            return np.bincount(self.lacking, minlength=len(self.above))
         spans, caused = self.trace["spans"], self.caused
         wanted = self.launcher >= 0
         if key != "device":

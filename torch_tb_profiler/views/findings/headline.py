@@ -97,9 +97,12 @@ def answer_of(
     least = MUCH if kind not in EXPECT_IDLE else LEAST_UNKNOWN
     if unknown > least and not rated and not (first and first[0]["share"] > unknown):
         return _unrecorded(path, unknown, analysis, words)
-    copies = path.take(GROUPS["copies"]).total
-    if copies > MOST * path.total and (first is None or first[0]["share"] < MUCH):
-        return _of_copies(copies, path, analysis, words)
+    copies = path.take(GROUPS["copies"])
+    if copies.total > MOST * path.total and (first is None or first[0]["share"] < MUCH):
+        headline = f"Copies take {format_ns(copies.total)} of {the_step(analysis, words)}."
+        place = copies.place() if (copies.column("line") >= 0).any() else None
+        told = (_pace(copies, path, analysis), _most(place, copies.total))
+        return Answer(headline, " ".join(filter(None, told)), place.line if place else "")
     # Who holds a run back is no matter of what its kernels are.
     if kind in EXPECT_IDLE and not (first and RULES[first[0]["rule"]].verdict):
         return _by_design(kind, path, analysis, words)
@@ -110,14 +113,11 @@ def answer_of(
     return _account(path, analysis, words)
 
 
-def _of_copies(
-    time: float, path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]
-) -> Answer:
-    """Of a recording that is bound by copies."""
-    rate = analysis["copy_rate"] and f", at {format_rate(analysis['copy_rate'], 'B/s')}"
-    share = format_share(time / path.total)
-    headline = f"Copies take {format_ns(time)} of {the_step(analysis, words)}."
-    return Answer(headline, f"That is {share} of it{rate or ''}.")
+def _pace(copies: Path, path: Path, analysis: Mapping[str, Any]) -> str:
+    """What share of the path copies take, and how fast they run where that is known."""
+    rate = analysis["copy_rate"]
+    at = f", at {format_rate(rate, 'B/s')}" if rate else ""
+    return f"That is {format_share(copies.total / path.total)} of it{at}."
 
 
 def _unrecorded(
@@ -190,13 +190,15 @@ def _of_cause(
     own["path"] = format_ns(min(shown, length))
     place = part.place() if "{path}" in rule.cause else None
     most = _most(place, shown) if place else ""
+    copied = PathCause.MEMCPY in rule.causes and part.total > 0
     sentences = [
+        _pace(part, path, analysis) if copied else "",
         _aside(item) or (most if place else _line(item)),
         _outcome(rule, analysis, own),
     ]
     apart = _apart(path, analysis) if rule.verdict not in ("", "once") else ""
     if apart:
-        sentences = [sentences[1], apart]
+        sentences = [sentences[-1], apart]
     line = place.line if place and most else item["line"] or ""
     return Answer(_sentence(filled(rule.cause, own)), " ".join(filter(None, sentences)), line)
 

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -18,7 +17,7 @@ from tests.builders.npu import Npu
 from tests.examples import examples
 from torch_tb_profiler.analysis.facts.defects import LAUNCH_WITHOUT_KERNEL
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.facts.launches import LEAST_UNKNOWN, Evidence, unknown_share
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, Evidence, unknown_share
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.iterations import iteration_table
 from torch_tb_profiler.analysis.figures.selection import select
@@ -32,6 +31,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.views.findings.payload import Source, findings_payload
 from torch_tb_profiler.views.findings.wire import FindingsPayload
 from torch_tb_profiler.views.overview.payload import RankInJob, overview_payload
+from torch_tb_profiler.views.wire import to_json
 
 VENDORS = {
     "cuda": ("cudaGraphLaunch", "cudaLaunchKernel", "cudaStreamSynchronize"),
@@ -40,7 +40,7 @@ VENDORS = {
     "xpu": ("xpuGraphLaunch", "urEnqueueKernelLaunch", "urQueueFinish"),
 }
 MARKS = ("execute_context_0(0)_generation_{1}({1})", "ProfilerStep#{0}")
-ABSURD = re.compile(r"\b0 kernels|last 0 ns|\b0 ns or less|busy 0 %|busy for 0 ns")
+ABSURD = re.compile(r"\b0\s(?:kernels|ns or less)|last 0\sns|busy 0\s%|busy for 0\sns")
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Read:
         """Everything that the first page and the findings say."""
         everything = select(self.facts, None)
         overview = overview_payload(self.facts, everything, RankInJob(1, None, "", None))
-        return msgspec.json.encode((overview, self.findings)).decode()
+        return " ".join((to_json(overview).decode(), to_json(self.findings).decode()))
 
     def unknown(self) -> float:
         return unknown_share(self.facts, np.arange(self.facts["steps"].n))

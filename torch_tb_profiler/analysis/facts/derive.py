@@ -41,7 +41,6 @@ from torch_tb_profiler.analysis.facts.iterations import (
     short_names,
 )
 from torch_tb_profiler.analysis.facts.kernels import kernel_facts
-from torch_tb_profiler.analysis.facts.launches import unknown_time, unrecorded_work
 from torch_tb_profiler.analysis.facts.links import enclosing_spans, span_links
 from torch_tb_profiler.analysis.facts.operators import operator_facts
 from torch_tb_profiler.analysis.facts.profiled_ranges import match_ranges
@@ -69,6 +68,7 @@ from torch_tb_profiler.analysis.facts.steps import (
     hidden_steps,
     latest_end,
 )
+from torch_tb_profiler.analysis.facts.unrecorded_work import unknown_time, unrecorded_work
 from torch_tb_profiler.analysis.facts.work_names import WorkNames, attribute
 from torch_tb_profiler.analysis.facts.workload_kind import find_workload, find_writer
 from torch_tb_profiler.hardware.knowledge import Knowledge

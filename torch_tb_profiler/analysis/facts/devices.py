@@ -24,8 +24,8 @@ from torch_tb_profiler.analysis.arrays.intervals import (
 from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.header import DeviceProperties, device_properties
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
-from torch_tb_profiler.analysis.facts.launches import LEAST_UNKNOWN
 from torch_tb_profiler.analysis.facts.steps import StepWindows
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN
 from torch_tb_profiler.hardware.accelerators import find
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store import fact_schema

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.facts.launches import LEAST_UNKNOWN, unknown_share
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts

@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.header import json_list
-from torch_tb_profiler.analysis.facts.launches import LEAST_UNKNOWN
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.hardware.server_steps import PHASES
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table

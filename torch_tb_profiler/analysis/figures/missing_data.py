@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.defects import UNCLEAR_RANK
-from torch_tb_profiler.analysis.facts.launches import LEAST_UNKNOWN, unknown_share
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import has_steps
 from torch_tb_profiler.store.model import Facts

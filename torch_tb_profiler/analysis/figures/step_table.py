@@ -6,8 +6,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.facts.launches import LEAST_UNKNOWN
 from torch_tb_profiler.analysis.facts.steps import StepFlag
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.analysis.figures.step_kinds import step_kind_names
 from torch_tb_profiler.store.categories import CATEGORIES

@@ -34,7 +34,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.facts.launches import LEAST_UNKNOWN, unknown_share
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.figures.median_step import median_step
 from torch_tb_profiler.analysis.findings.candidate import (
     CERTAINTIES,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.flags import StepFlag
-from torch_tb_profiler.analysis.facts.launches import LEAST_UNKNOWN, unknown_share
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.figures.missing_data import unplaced
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext

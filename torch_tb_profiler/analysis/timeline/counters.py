@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.arrays.intervals import open_total, union
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.devices import device_of
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
-from torch_tb_profiler.analysis.facts.launches import LEAST_UNKNOWN, unknown_share
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.memory.blocks import pair, shared_memory, totals
 from torch_tb_profiler.analysis.timeline.counter_samples import file_counters
 from torch_tb_profiler.store import timeline_schema

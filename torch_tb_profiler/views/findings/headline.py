@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
-from torch_tb_profiler.analysis.facts.launches import LEAST_UNKNOWN, unknown_share
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.missing_data import unrecorded

@@ -26,7 +26,7 @@ from torch_tb_profiler.analysis.efficiency.rates import (
 )
 from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup, efficiency_table
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.facts.launches import LEAST_UNKNOWN
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.store.columns import Array, Ints

@@ -48,12 +48,14 @@ earlier_work: When in a step devices only worked on what was launched before the
 
 UNRECORDED_WORK = declared("""
 unrecorded_work: Launches that lack device work which they should have, in time order.
-    launch    i4  row of spans  The call.
-    expected  i4  events        How much device work it should have; -1 at least one.
-    recorded  i4  events        How much it has.
-    evidence  u1  Evidence      What tells that: its call 0, other replays of the graph 1, other calls of its name 2.
-    start     i8  ns            From when what the device did is unknown.
-    end       i8  ns            Until when; what was recorded meanwhile is known.
+    launch    i4  row of spans         The call.
+    name      i4  number of a string  Its name.
+    of        i4  launches             How many launches have its name.
+    expected  i4  events               How much device work it should have; -1 at least one.
+    recorded  i4  events               How much it has.
+    evidence  u1  Evidence             What tells that: its call 0, other replays of the graph 1, other calls of its name 2.
+    start     i8  ns                   From when what the device did is unknown.
+    end       i8  ns                   Until when; what was recorded meanwhile is known.
 """)
 
 DEVICES = declared("""

@@ -83,7 +83,6 @@ class Summary(msgspec.Struct, frozen=True):
         communication_backends: libraries that the header, the collectives and the kernels name.
         matrix_eligible_share: kernel time of eligible operators / kernel time of operators; None
             without.
-        unrecorded: by name of a call, how many of its launches lack device work, of how many.
         touched_ns: step time in ns that the marks of each defect touch.
         profiled_ranges: number of profiled ranges, whose hardware counters were measured.
         unplaced: numbers of events without a role by ``category`` or, without one, by ``process``.
@@ -111,7 +110,6 @@ class Summary(msgspec.Struct, frozen=True):
     data_parallel: bool = False
     communication_backends: tuple[str, ...] = ()
     matrix_eligible_share: float | None = None
-    unrecorded: Mapping[str, tuple[int, int]] = msgspec.field(default_factory=dict)
     touched_ns: Mapping[str, int] = msgspec.field(default_factory=dict)
     profiled_ranges: int = 0
     unplaced: Mapping[str, Mapping[str, int]] = msgspec.field(default_factory=dict)

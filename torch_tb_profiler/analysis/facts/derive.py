@@ -98,9 +98,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     give_back_memory()
     names, caused = tree.names, causes(trace, tree, tree.names)
     give_back_memory()
-    windows, earlier, iterations = _windows(trace, tree, caused)
-    lacking, unrecorded = unrecorded_work(trace, tree, caused, windows)
-    unknown = unknown_time(trace, caused, lacking)
+    windows, silent, iterations = _windows(trace, tree, caused)
     replays = match_replays(trace, tree, caused)
     of_replays = replay_tables(caused, replays)
     replay_step = windows.device_step[replays.replay >= 0]
@@ -109,20 +107,19 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     maker = _vendor(trace, caused)
     matrix = _matrix_cores(trace, caused, maker)
     strings = StringBuilder(trace.strings)
-    devices, device_steps = device_tables(trace, caused, windows, unknown, matrix, strings, maker)
+    devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
     active = _active_sets(trace, tree, names, caused, communication)
     enclosing = nested.result()
     give_back_memory()
-    breakdown = beside.submit(break_down, active, windows.start, windows.end, stretches(earlier))
+    earlier = stretches(silent["earlier_work"])
+    breakdown = beside.submit(break_down, active, windows.start, windows.end, earlier)
     stacks, frames = _stacks(trace, tree, enclosing, strings, replays.launch, replayed)
     step = window_at(windows.host_start, windows.host_end, spans["start"][tree.row])
     step = joined(step, replayed.step)
     give_back_memory()
     named = attribute(trace, tree, caused, windows, replays, replayed, strings)
-    within = stacks.of_node, named.of_node
-    operators = operator_facts(
-        trace, tree, caused, replayed, matrix, lacking["launch"], step, *within
-    )
+    within = step, stacks.of_node, named.of_node, silent["unrecorded_work"]["launch"]
+    operators = operator_facts(trace, tree, caused, replayed, matrix, *within)
     links = beside.submit(span_links, trace, tree, caused, windows, enclosing)
     overlapping = tree.row[tree.overlapping]
     del tree, within, enclosing, nested
@@ -132,10 +129,9 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     windows, iterated = _iterated(trace, iterations, windows, caused, earlier, strings)
     kinds = _kinds(trace, windows, iterated, operators.tables | kernels)
     tables: dict[str, Table] = {
-        "steps": _steps(windows, kinds, unknown, breakdown.result()),
+        "steps": _steps(windows, kinds, breakdown.result()),
         "step_kinds": fact_schema.STEP_KINDS.build(**kinds.columns),
-        "earlier_work": earlier,
-        "unrecorded_work": lacking,
+        **silent,
         "iterations": iterated,
         "devices": devices,
         "device_steps": device_steps,
@@ -147,15 +143,11 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
         **of_replays,
     }
     give_back_memory()
-    defects, touched = _find_defects(trace, overlapping, caused, windows, kinds.flags)
-    if lacking.n:
-        defects.add(d.LAUNCH_WITHOUT_KERNEL, lacking.n)
-        touched[d.LAUNCH_WITHOUT_KERNEL] = int(tables["steps"]["unrecorded"].sum())
+    defects, touched = _find_defects(trace, overlapping, caused, windows, tables)
     give_back_memory()
     summary = replace(
         _summary(trace, names, caused, windows, tables, maker, named, communication),
         matrix_eligible_share=operators.eligible_share,
-        unrecorded=unrecorded,
         touched_ns=touched,
         profiled_ranges=_profiled_ranges(trace, tables["span_links"], defects),
     )
@@ -180,10 +172,16 @@ def _stacks(
 
 def _windows(
     trace: Trace, tree: CallTree, caused: DeviceCauses
-) -> tuple[StepWindows, Table, ServerIterations]:
-    """The steps, ``EARLIER_WORK``, and the iterations that the steps are or hold."""
+) -> tuple[StepWindows, dict[str, Table], ServerIterations]:
+    """The steps, the tables of what the devices did in them that was not recorded, and the iterations that the steps are or
+    hold.
+    """
     windows, iterations = find_steps(trace, tree, tree.names, caused)
-    return *without_earlier_work(trace, caused, windows), iterations
+    windows, earlier = without_earlier_work(trace, caused, windows)
+    lacking = unrecorded_work(trace, tree, caused, windows)
+    unknown = unknown_time(trace, caused, lacking)
+    windows = replace(windows, unrecorded=measure(unknown, windows.start, windows.end))
+    return windows, {"earlier_work": earlier, "unrecorded_work": lacking}, iterations
 
 
 def _profiled_ranges(trace: Trace, links: Table, defects: DefectCounts) -> int:
@@ -198,12 +196,11 @@ def _iterated(
     iterations: ServerIterations,
     windows: StepWindows,
     caused: DeviceCauses,
-    earlier: Table,
+    left_out: Intervals,
     strings: StringBuilder,
 ) -> tuple[StepWindows, Table]:
     """The steps, with short names where they are iterations, and ``ITERATIONS``."""
     host = (windows.host_start, windows.host_end)
-    left_out = stretches(earlier)
     table = iteration_table(trace, iterations, *host, caused, windows.device_step, left_out)
     if windows.source == ITERATION:
         windows = replace(windows, name=short_names(strings, trace.strings, windows.name))
@@ -245,9 +242,7 @@ def _kinds(
     return step_kinds(work, cut_steps(windows, operators, phase))
 
 
-def _steps(
-    windows: StepWindows, kinds: StepKinds, unknown: Intervals, breakdown: Mapping[str, Array]
-) -> Table:
+def _steps(windows: StepWindows, kinds: StepKinds, breakdown: Mapping[str, Array]) -> Table:
     return fact_schema.STEPS.build(
         name=windows.name,
         number=windows.number,
@@ -256,7 +251,7 @@ def _steps(
         host_start=windows.host_start,
         host_end=windows.host_end,
         earlier=windows.earlier,
-        unrecorded=measure(unknown, windows.start, windows.end),
+        unrecorded=windows.unrecorded,
         launched=windows.launched,
         flags=kinds.flags,
         kind=kinds.kind,
@@ -377,7 +372,11 @@ def _active_sets(
 
 
 def _find_defects(
-    trace: Trace, overlapping: Array, caused: DeviceCauses, windows: StepWindows, flags: Array
+    trace: Trace,
+    overlapping: Array,
+    caused: DeviceCauses,
+    windows: StepWindows,
+    tables: Mapping[str, Table],
 ) -> tuple[DefectCounts, dict[str, int]]:
     """``(counts, touched)``: the analysis' own defects, and ns of step time per defect.
 
@@ -398,13 +397,16 @@ def _find_defects(
     if windows.source != WHOLE_SPAN:
         mark(d.WORK_OUTSIDE_STEPS, caused.row[windows.device_step < 0])
     counts.add(d.REPEATED_CORRELATION, caused.ambiguous)
-    counts.add(d.CUT_STEP, int(((flags & StepFlag.CUT) > 0).sum()))
+    counts.add(d.CUT_STEP, int(((tables["steps"]["flags"] & StepFlag.CUT) > 0).sum()))
     counts.add(d.OTHER_STEPS, windows.left_out)
     counts.add(d.HIDDEN_STEP, int(hidden_steps(asdict(windows)).sum()))
     touched = {
         name: _touched(trace["spans"]["start"][row], trace["spans"]["dur"][row], windows)
         for name, row in marks.items()
     }
+    if lacking := tables["unrecorded_work"].n:
+        counts.add(d.LAUNCH_WITHOUT_KERNEL, lacking)
+        touched[d.LAUNCH_WITHOUT_KERNEL] = int(tables["steps"]["unrecorded"].sum())
     table = trace["marks"]
     for number in distinct(table["defect"], trace.strings):
         is_marked = table["defect"] == number

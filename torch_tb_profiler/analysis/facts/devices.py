@@ -15,12 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
-from torch_tb_profiler.analysis.arrays.intervals import (
-    Intervals,
-    measure,
-    open_total,
-    union,
-)
+from torch_tb_profiler.analysis.arrays.intervals import measure, open_total, union
 from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.header import DeviceProperties, device_properties
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
@@ -57,14 +52,12 @@ def device_tables(
     trace: Trace,
     caused: DeviceCauses,
     windows: StepWindows,
-    unknown: Intervals,
     matrix: Array,
     strings: StringBuilder,
     maker: str,
 ) -> tuple[Table, Table]:
     """``(devices, device_steps)``.
 
-    unknown: when what the devices did is unknown.
     matrix: uint8 ``Knowledge`` of every device event.
     maker: the vendor, which with units and memory identifies a device that the trace does not name.
     """
@@ -88,7 +81,7 @@ def device_tables(
     kernels = kernels[np.argsort(numbered[kernels], kind="stable")]
     edges = np.searchsorted(numbered[kernels], np.arange(len(ids) + 1))
     step = np.arange(len(windows.start))
-    lacking = measure(unknown, windows.start, windows.end) > LEAST_UNKNOWN * windows.length
+    lacking = windows.unrecorded > LEAST_UNKNOWN * windows.length
     for index, (begin, end) in enumerate(pairwise(edges.tolist())):
         own_kernels = kernels[begin:end]
         columns = _in_windows(trace, caused.row[own_kernels], matrix[own_kernels], windows)

@@ -56,18 +56,17 @@ def operator_facts(
     caused: DeviceCauses,
     replayed: ReplayedCalls,
     matrix: Array,
-    lacking: Ints,
     step: Array,
     stack: Array,
     attribution: Array,
+    lacking: Array,
 ) -> OperatorFacts:
     """All four tables.
 
     matrix: uint8 ``Knowledge`` of every device event (copies and memsets: NO).
-    lacking: rows of spans of launches that lack device work.
     step, stack: of every node of the call tree and then of every replayed call: step, −1 outside;
         row of ``stacks``, −1 none.
-    attribution: likewise, uint8 ``Attribution``.
+    attribution: likewise, uint8 ``Attribution``. lacking: rows of spans of launches that lack device work.
     """
     spans, captured = trace["spans"], trace["captured_calls"]
     n = len(tree.row)
@@ -79,14 +78,13 @@ def operator_facts(
     )
     within = replayed.around(caused.row)
     launcher = np.where(within >= 0, within + n, caused.operator)
-    of_lacking = operator_at[tree.node[lacking]]
-    device = _DeviceTime(trace, caused, launcher, matrix, above, of_lacking[of_lacking >= 0])
+    lacking = operator_at[tree.node[lacking]]
+    device = _DeviceTime(trace, caused, launcher, matrix, above, lacking)
     is_operator = joined(tree.is_operator, np.ones(len(replayed), np.bool_))
     names = joined(spans["name"][tree.row], captured["name"][replayed.call])
     eligible = _eligible(trace, names, is_operator, device)
     node = np.flatnonzero(is_operator).astype(np.int32)
-    own = node[: len(node) - len(replayed)]
-    row = tree.row[own]
+    row = tree.row[node[: len(node) - len(replayed)]]
     dims, types = (
         joined(operator_arguments(trace, key)[row], captured[key][replayed.call])
         for key in ("dims", "types")
@@ -106,13 +104,12 @@ def operator_facts(
         within=alike[first],
         attribution=attribution[node][first],
     )
-    del dims, types, keys, name, names, own, row, alike, operator_at
+    del dims, types, keys, name, names, row, alike, operator_at
     give_back_memory()
     sums = _sums(trace, tree, device, node, operator, step, operators.n)
     share = _eligible_share(is_operator, device, eligible)
-    of_stack = picked(stack, launcher)
     of_work = np.append(eligible, np.uint8(Knowledge.UNKNOWN))[launcher]
-    return OperatorFacts({"operators": operators, **sums}, of_work, of_stack, share)
+    return OperatorFacts({"operators": operators, **sums}, of_work, picked(stack, launcher), share)
 
 
 def _sums(
@@ -214,7 +211,7 @@ class _DeviceTime(msgspec.Struct, frozen=True):
         copies and memsets. ``lacking``: how many of its launches lack work.
         """
         if key == "lacking":
-            return np.bincount(self.lacking, minlength=len(self.above))
+            return np.bincount(self.lacking[self.lacking >= 0], minlength=len(self.above))
         spans, caused = self.trace["spans"], self.caused
         wanted = self.launcher >= 0
         if key != "device":

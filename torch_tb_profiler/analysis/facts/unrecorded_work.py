@@ -55,21 +55,19 @@ class Evidence(IntEnum):
 
 def unrecorded_work(
     trace: Trace, tree: CallTree, caused: DeviceCauses, windows: StepWindows
-) -> tuple[Table, dict[str, tuple[int, int]]]:
-    """``UNRECORDED_WORK``, and by the name of their call how many launches lack work, of how many; nothing where no device
-    work was recorded at all.
-    """
+) -> Table:
+    """``UNRECORDED_WORK``; empty where no device work was recorded at all."""
     spans = trace["spans"]
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
     if not len(caused.row) or not len(calls):
-        return UNRECORDED_WORK.empty(), {}
+        return UNRECORDED_WORK.empty()
     row, recorded, evidence = _launches(trace, tree, caused, calls)
     expected, alike = _expected(trace, tree, caused, windows, row, recorded)
     lacks = recorded < np.where(expected < 0, 1, expected)
     # Work without a launch and without an id may be theirs.
     loose = (caused.launch < 0) & (spans["correlation"][caused.row] <= 0)
     if int(loose.sum()) >= int(lacks.sum()):
-        return UNRECORDED_WORK.empty(), {}
+        return UNRECORDED_WORK.empty()
     kernel = spans["role"][caused.row] == Role.KERNEL
     start, end = np.full((2, int(lacks.sum())), -1, np.int64)
     # Of a copy nothing says that kernels launched before it are done: another queue may run it.
@@ -80,20 +78,17 @@ def unrecorded_work(
         start[chosen], end[chosen] = _unknown(
             trace, caused, calls, row[lacks][chosen], work & (caused.launch >= 0)
         )
-    table = UNRECORDED_WORK.build(
+    _, kind = group_rows((spans["name"][row],))
+    return UNRECORDED_WORK.build(
         launch=row[lacks],
+        name=spans["name"][row[lacks]],
+        of=np.bincount(kind)[kind][lacks],
         expected=expected[lacks],
         recorded=recorded[lacks],
         evidence=np.where(alike, np.uint8(Evidence.REPLAYS), evidence)[lacks],
         start=start,
         end=end,
     )
-    name = spans["name"][row]
-    counts = {
-        trace.strings[number]: (int((lacks & (name == number)).sum()), int((name == number).sum()))
-        for number in np.unique(name[lacks]).tolist()
-    }
-    return table, counts
 
 
 def _launches(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.defects import UNCLEAR_RANK
@@ -93,16 +95,17 @@ def unplaced(facts: Facts, *kinds: str) -> Unplaced | None:
 
 def unrecorded(facts: Facts) -> str:
     """``8 of 8 launches by hipGraphLaunch lack device work.``; empty where none does."""
-    counts = sorted(facts.summary.unrecorded.items(), key=lambda item: -item[1][0])
-    if not counts:
+    table = facts["unrecorded_work"]
+    calls = Counter(zip(table["name"].tolist(), table["of"].tolist(), strict=True))
+    if not calls:
         return ""
     named = [
-        f"{format_count(lack)} of {format_count(of)} launches by {_quoted(name)}"
-        for name, (lack, of) in counts[:MOST_NAMED]
+        f"{format_count(lack)} of {format_count(of)} launches by {_quoted(facts.strings[name])}"
+        for (name, of), lack in calls.most_common(MOST_NAMED)
     ]
-    if rest := counts[MOST_NAMED:]:
-        named.append(f"{format_count(sum(lack for _, (lack, _) in rest))} by other calls")
-    verb = "lacks" if [lack for _, (lack, _) in counts] == [1] else "lack"
+    if rest := sum(lack for _, lack in calls.most_common()[MOST_NAMED:]):
+        named.append(f"{format_count(rest)} by other calls")
+    verb = "lacks" if table.n == 1 else "lack"
     return f"{_listed(named)} {verb} device work."
 
 

@@ -345,7 +345,7 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
     def waits(self) -> Ints:
         """Rows of runtime calls in which the host waits for recorded work of the device."""
         row = self.runtime_calls(WAITS)
-        return row[measure(self.unrecorded, *self.times(row)) == 0]
+        return np.asarray(row[measure(self.unrecorded, *self.times(row)) == 0])
 
     def alone(self, some: Work) -> tuple[Ints, Ints, Ints]:
         """When of all device work only ``some`` ran, piece by piece: ``(row, start, end)``."""

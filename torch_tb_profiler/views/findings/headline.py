@@ -93,9 +93,12 @@ def answer_of(
     kind = path.facts.summary.workload.kind
     unknown = unknown_share(path.facts, np.array(analysis["rows"], np.int64))
     iteration = iteration_of(path.facts, analysis["rows"][0])
-    rated = iteration is not None and iteration["rate"] is not None
     least = MUCH if kind not in EXPECT_IDLE else LEAST_UNKNOWN
-    if unknown > least and not rated and not (first and first[0]["share"] > unknown):
+    if (
+        unknown > least
+        and not (iteration and iteration["rate"])
+        and not (first and first[0]["share"] > unknown)
+    ):
         return _unrecorded(path, unknown, analysis, words)
     copies = path.take(GROUPS["copies"])
     if copies.total > MOST * path.total and (first is None or first[0]["share"] < MUCH):
@@ -106,7 +109,7 @@ def answer_of(
     # Who holds a run back is no matter of what its kernels are.
     if kind in EXPECT_IDLE and not (first and RULES[first[0]["rule"]].verdict):
         return _by_design(kind, path, analysis, words)
-    if rated and (first is None or first[0]["share"] < MUCH):
+    if iteration and iteration["rate"] and (first is None or first[0]["share"] < MUCH):
         return _of_server(path, analysis, words, iteration, first and first[0])
     if first is not None:
         return _of_cause(path, analysis, dict(words) | dict(first[1]), first[0])

@@ -68,16 +68,7 @@ def unrecorded_work(
     loose = (caused.launch < 0) & (spans["correlation"][caused.row] <= 0)
     if int(loose.sum()) >= int(lacks.sum()):
         return UNRECORDED_WORK.empty()
-    kernel = spans["role"][caused.row] == Role.KERNEL
-    start, end = np.full((2, int(lacks.sum())), -1, np.int64)
-    # Of a copy nothing says that kernels launched before it are done: another queue may run it.
-    for chosen, work in (
-        (evidence[lacks] != Evidence.KIND, kernel),
-        (evidence[lacks] == Evidence.KIND, np.ones_like(kernel)),
-    ):
-        start[chosen], end[chosen] = _unknown(
-            trace, caused, calls, row[lacks][chosen], work & (caused.launch >= 0)
-        )
+    start, end = _unknown(trace, caused, calls, row[lacks])
     _, kind = group_rows((spans["name"][row],))
     return UNRECORDED_WORK.build(
         launch=row[lacks],
@@ -171,15 +162,14 @@ class _NamesOfWork:
         return Counter(self._name[begin:end].tolist())
 
 
-def _unknown(
-    trace: Trace, caused: DeviceCauses, calls: Ints, row: Ints, in_order: Mask
-) -> tuple[Ints, Ints]:
-    """From when until when the work that some launches lack may have run: after the work ``in_order`` that was launched before
-    them, before that which was launched after them, and before a later call of their thread that waits for the device returns.
+def _unknown(trace: Trace, caused: DeviceCauses, calls: Ints, row: Ints) -> tuple[Ints, Ints]:
+    """From when until when the work that some launches lack may have run: after the kernels launched before them, before those
+    launched after them, and before a later call of their thread that waits for the device returns. Copies tell nothing:
+    another queue may run them.
     """
     spans = trace["spans"]
     start = spans["start"][row]
-    known = np.flatnonzero(in_order)
+    known = np.flatnonzero((caused.launch >= 0) & (spans["role"][caused.row] == Role.KERNEL))
     launched = spans["start"][caused.launch[known]]
     order = np.argsort(launched, kind="stable")
     launched, work = launched[order], caused.row[known[order]]

@@ -100,7 +100,7 @@ def test_launch_whose_kernel_is_missing() -> None:
     """
     facts = facts_listed(text)
     assert facts.defects.as_dict() == {kinds.LAUNCH_WITHOUT_KERNEL: 1}
-    assert facts.summary.touched_ns == {kinds.LAUNCH_WITHOUT_KERNEL: 5000}
+    assert facts.summary.touched_ns == {kinds.LAUNCH_WITHOUT_KERNEL: 55_000}
 
 
 def test_launches_into_a_graph_that_is_being_captured_run_nothing() -> None:
@@ -115,7 +115,7 @@ def test_launches_into_a_graph_that_is_being_captured_run_nothing() -> None:
     """
     facts = facts_listed(text)
     assert facts.defects.as_dict() == {kinds.LAUNCH_WITHOUT_KERNEL: 1}
-    assert facts.summary.touched_ns == {kinds.LAUNCH_WITHOUT_KERNEL: 5000}
+    assert facts.summary.touched_ns == {kinds.LAUNCH_WITHOUT_KERNEL: 20_000}
 
 
 def test_launches_of_a_recording_without_device_are_no_defect() -> None:

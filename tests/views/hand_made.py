@@ -92,6 +92,7 @@ def _steps(texts: StringBuilder) -> Table:
         host_start=start,
         host_end=end,
         earlier=np.zeros_like(end),
+        unrecorded=np.zeros_like(end),
         kernel=np.array([40, 30, 50]) * US,
         memcpy=zero,
         memset=zero,
@@ -141,6 +142,8 @@ def _operators(texts: StringBuilder, device: bool) -> dict[str, Table]:
         matrix_unknown_total=[0] * 5,
         kernel_self=us * on,
         kernel_total=us * on,
+        lacking_self=[0] * 5,
+        lacking_total=[0] * 5,
     )
     calls = _calls([[1, 2, 3, 4, 6], [18, 22], [20], [8], [10, 20, 30]])
     return {

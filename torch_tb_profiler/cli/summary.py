@@ -124,7 +124,7 @@ def _document(
         _memory(context),
         _steps(overview),
         _devices(overview),
-        _defects(summary),
+        _defects(overview),
         _missing(overview),
     )
     return Document(
@@ -352,15 +352,25 @@ def _memory(context: TraceContext) -> Block | None:
     return Table(f"Alive at the peak: {whole}", head, body, len(alive))
 
 
-def _defects(summary: dict[str, Any]) -> Block | None:
+def _defects(overview: OverviewPayload) -> Block | None:
     rows = [
-        (d["name"].replace("_", " "), d["severity"], format_count(d["count"]))
-        for d in summary["defects"]
+        (
+            item.name.replace("_", " "),
+            item.severity,
+            format_count(item.count),
+            format_share(item.touched_share),
+        )
+        for item in overview.health
     ]
     return (
         Table(
             "Trace health",
-            (Column("Defect", "text"), Column("Severity", "text"), Column("Count")),
+            (
+                Column("Defect", "text"),
+                Column("Severity", "text"),
+                Column("Count"),
+                Column("Of steps"),
+            ),
             rows,
             len(rows),
         )

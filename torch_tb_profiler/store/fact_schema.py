@@ -17,6 +17,7 @@ steps: Steps in time order. The eight categories add up to end - start - earlier
     host_start     i8  ns                  Begin of the annotation.
     host_end       i8  ns                  End of the annotation.
     earlier        i8  ns                  Work from before the recording, which no figure counts: earlier_work summed.
+    unrecorded     i8  ns                  Time in which what the devices did is unknown: work is missing from the trace.
     kernel         i8  ns                  Category 1 of the breakdown.
     memcpy         i8  ns                  Category 2.
     memset         i8  ns                  Category 3.
@@ -43,6 +44,18 @@ earlier_work: When in a step devices only worked on what was launched before the
     step   i4  row of steps  The step.
     start  i8  ns            Begin of the stretch.
     end    i8  ns            End of the stretch.
+""")
+
+UNRECORDED_WORK = declared("""
+unrecorded_work: Launches that lack device work which they should have, in time order.
+    launch    i4  row of spans         The call.
+    name      i4  number of a string  Its name.
+    of        i4  launches             How many launches have its name.
+    expected  i4  events               How much device work it should have; -1 at least one.
+    recorded  i4  events               How much it has.
+    evidence  u1  Evidence             What tells that: its call 0, other replays of the graph 1, other calls of its name 2.
+    start     i8  ns                   From when what the device did is unknown.
+    end       i8  ns                   Until when; what was recorded meanwhile is known.
 """)
 
 DEVICES = declared("""
@@ -108,6 +121,8 @@ begin).
     matrix_unknown_total  i8  ns                Of device_total, likewise.
     kernel_self           i8  ns                Of device_self, kernels: the base of the shares.
     kernel_total          i8  ns                Of device_total, likewise.
+    lacking_self          i8  launches          Launches that the calls themselves made and that lack device work.
+    lacking_total         i8  launches          The same, their callees included.
 """)
 
 OPERATOR_SUMS = TableSpec(

@@ -2382,7 +2382,7 @@ export interface IterationsTable {
   begin_ns: number[];
   earlier_ns: number[];
   wall_ns: number[];
-  device_ns: number[];
+  device_ns: (number | null)[];
   gap_ns: (number | null)[];
   host_ns: number[];
   scheduler_ns: (number | null)[];

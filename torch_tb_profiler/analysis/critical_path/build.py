@@ -20,6 +20,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, picked, sum_by
+from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence
 from torch_tb_profiler.analysis.critical_path.origins import (
     lines_of,
@@ -28,6 +29,7 @@ from torch_tb_profiler.analysis.critical_path.origins import (
     operators_of,
 )
 from torch_tb_profiler.analysis.critical_path.walk import NO_CAUSE, Walk
+from torch_tb_profiler.analysis.facts.earlier_work import stretches
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, StepRow, Table
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -58,6 +60,10 @@ def walk_steps(trace: Trace, facts: Facts, evidence: Evidence) -> Walked:
         np.concatenate(column) for column in zip((none,) * 4, *paths, strict=True)
     )
     step = np.repeat(np.arange(len(paths)), counts)
+    # What the device did there is missing from the trace, so nothing tells what was waited for.
+    idle = np.isin(cause, (PathCause.LAUNCH, PathCause.SYNCHRONIZATION, PathCause.BEFORE_RECORDING))
+    missing = measure(stretches(facts["unrecorded_work"]), start, end)
+    cause = np.where(idle & (2 * missing > end - start), np.uint8(PathCause.NOT_RECORDED), cause)
     return Walked(step, start, end, cause, event, walk.work(trace, facts))
 
 

@@ -161,7 +161,9 @@ def experiment_of(
         device=", ".join(dict.fromkeys(filter(None, names))),
         median=float(np.median(walls)) if n else math.nan,
         spread=float(walls.std(ddof=1)) if n > 1 else math.nan,
-        busy=float(busy.sum() / walls.sum()) if n and walls.sum() and busy[0] >= 0 else math.nan,
+        busy=float(busy.sum() / walls.sum())
+        if n and walls.sum() and (busy >= 0).all()
+        else math.nan,
         mfu=math.nan if mfu is None else mfu,
         memory=float(memory.max()) if n and (memory >= 0).any() else math.nan,
         exposed=float(exposed.mean()) if n and facts.summary.has_device else math.nan,

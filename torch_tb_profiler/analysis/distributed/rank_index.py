@@ -91,13 +91,15 @@ def _steps(facts: Facts, insight: Insight, texts: StringBuilder) -> Table:
 
 
 def busy_of_steps(facts: Facts) -> Ints:
-    """Time of each step with device work, ns, the mean over the devices; −1 without any."""
+    """Time of each step with device work, ns, the mean over the devices; −1 without any, and where work is missing."""
     table, devices = facts["device_steps"], facts["devices"].n
     busy = np.zeros(facts["steps"].n, np.int64)
     if not devices:
         return busy - 1
     np.add.at(busy, table["step"], table["busy"])
-    return busy // devices
+    busy //= devices
+    busy[table["step"][table["busy"] < 0]] = -1
+    return busy
 
 
 def peak_memory(insight: Insight, start: Ints, end: Ints) -> Ints:

@@ -27,8 +27,9 @@ KERNEL_WITHOUT_LAUNCH = declare(
 LAUNCH_WITHOUT_KERNEL = declare(
     "launch_without_kernel",
     Severity.NOTICE,
-    "A kernel launch has no kernel: the device work was not recorded, or the recording ended"
-    " before it.",
+    "The device work of a launch is missing, or some of it: it was not recorded, or the recording ended before it. What the"
+    " device did meanwhile is unknown.",
+    "how busy devices are",
     "device time of operators",
     "step-time breakdown",
 )

@@ -14,7 +14,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 import numpy as np
 from msgspec.structs import asdict, replace
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, join, measure, union, window_at
 from torch_tb_profiler.analysis.arrays.nesting import nest_rows
 from torch_tb_profiler.analysis.facts import defects as d
@@ -41,7 +41,6 @@ from torch_tb_profiler.analysis.facts.iterations import (
     short_names,
 )
 from torch_tb_profiler.analysis.facts.kernels import kernel_facts
-from torch_tb_profiler.analysis.facts.launches import kernel_launches
 from torch_tb_profiler.analysis.facts.links import enclosing_spans, span_links
 from torch_tb_profiler.analysis.facts.operators import operator_facts
 from torch_tb_profiler.analysis.facts.profiled_ranges import match_ranges
@@ -69,6 +68,7 @@ from torch_tb_profiler.analysis.facts.steps import (
     hidden_steps,
     latest_end,
 )
+from torch_tb_profiler.analysis.facts.unrecorded_work import unknown_time, unrecorded_work
 from torch_tb_profiler.analysis.facts.work_names import WorkNames, attribute
 from torch_tb_profiler.analysis.facts.workload_kind import find_workload, find_writer
 from torch_tb_profiler.hardware.knowledge import Knowledge
@@ -98,7 +98,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     give_back_memory()
     names, caused = tree.names, causes(trace, tree, tree.names)
     give_back_memory()
-    windows, earlier, iterations = _windows(trace, tree, caused)
+    windows, silent, iterations = _windows(trace, tree, caused)
     replays = match_replays(trace, tree, caused)
     of_replays = replay_tables(caused, replays)
     replay_step = windows.device_step[replays.replay >= 0]
@@ -111,14 +111,15 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     active = _active_sets(trace, tree, names, caused, communication)
     enclosing = nested.result()
     give_back_memory()
-    breakdown = beside.submit(break_down, active, windows.start, windows.end, stretches(earlier))
+    earlier = stretches(silent["earlier_work"])
+    breakdown = beside.submit(break_down, active, windows.start, windows.end, earlier)
     stacks, frames = _stacks(trace, tree, enclosing, strings, replays.launch, replayed)
     step = window_at(windows.host_start, windows.host_end, spans["start"][tree.row])
     step = joined(step, replayed.step)
     give_back_memory()
     named = attribute(trace, tree, caused, windows, replays, replayed, strings)
-    within = stacks.of_node, named.of_node
-    operators = operator_facts(trace, tree, caused, replayed, matrix, step, *within)
+    within = step, stacks.of_node, named.of_node, silent["unrecorded_work"]["launch"]
+    operators = operator_facts(trace, tree, caused, replayed, matrix, *within)
     links = beside.submit(span_links, trace, tree, caused, windows, enclosing)
     overlapping = tree.row[tree.overlapping]
     del tree, within, enclosing, nested
@@ -130,7 +131,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     tables: dict[str, Table] = {
         "steps": _steps(windows, kinds, breakdown.result()),
         "step_kinds": fact_schema.STEP_KINDS.build(**kinds.columns),
-        "earlier_work": earlier,
+        **silent,
         "iterations": iterated,
         "devices": devices,
         "device_steps": device_steps,
@@ -142,7 +143,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
         **of_replays,
     }
     give_back_memory()
-    defects, touched = _find_defects(trace, overlapping, caused, windows, kinds.flags)
+    defects, touched = _find_defects(trace, overlapping, caused, windows, tables)
     give_back_memory()
     summary = replace(
         _summary(trace, names, caused, windows, tables, maker, named, communication),
@@ -171,10 +172,16 @@ def _stacks(
 
 def _windows(
     trace: Trace, tree: CallTree, caused: DeviceCauses
-) -> tuple[StepWindows, Table, ServerIterations]:
-    """The steps, ``EARLIER_WORK``, and the iterations that the steps are or hold."""
+) -> tuple[StepWindows, dict[str, Table], ServerIterations]:
+    """The steps, the tables of what the devices did in them that was not recorded, and the iterations that the steps are or
+    hold.
+    """
     windows, iterations = find_steps(trace, tree, tree.names, caused)
-    return *without_earlier_work(trace, caused, windows), iterations
+    windows, earlier = without_earlier_work(trace, caused, windows)
+    lacking = unrecorded_work(trace, tree, caused, windows)
+    unknown = unknown_time(trace, caused, lacking)
+    windows = replace(windows, unrecorded=measure(unknown, windows.start, windows.end))
+    return windows, {"earlier_work": earlier, "unrecorded_work": lacking}, iterations
 
 
 def _profiled_ranges(trace: Trace, links: Table, defects: DefectCounts) -> int:
@@ -189,12 +196,11 @@ def _iterated(
     iterations: ServerIterations,
     windows: StepWindows,
     caused: DeviceCauses,
-    earlier: Table,
+    left_out: Intervals,
     strings: StringBuilder,
 ) -> tuple[StepWindows, Table]:
     """The steps, with short names where they are iterations, and ``ITERATIONS``."""
     host = (windows.host_start, windows.host_end)
-    left_out = stretches(earlier)
     table = iteration_table(trace, iterations, *host, caused, windows.device_step, left_out)
     if windows.source == ITERATION:
         windows = replace(windows, name=short_names(strings, trace.strings, windows.name))
@@ -245,6 +251,7 @@ def _steps(windows: StepWindows, kinds: StepKinds, breakdown: Mapping[str, Array
         host_start=windows.host_start,
         host_end=windows.host_end,
         earlier=windows.earlier,
+        unrecorded=windows.unrecorded,
         launched=windows.launched,
         flags=kinds.flags,
         kind=kinds.kind,
@@ -365,7 +372,11 @@ def _active_sets(
 
 
 def _find_defects(
-    trace: Trace, overlapping: Array, caused: DeviceCauses, windows: StepWindows, flags: Array
+    trace: Trace,
+    overlapping: Array,
+    caused: DeviceCauses,
+    windows: StepWindows,
+    tables: Mapping[str, Table],
 ) -> tuple[DefectCounts, dict[str, int]]:
     """``(counts, touched)``: the analysis' own defects, and ns of step time per defect.
 
@@ -383,17 +394,19 @@ def _find_defects(
     mark(d.OVERLAP_ON_STREAM, _overlaps_on_streams(trace, caused))
     if not (caused.reason == NoOperator.NO_HOST).any():
         mark(d.KERNEL_WITHOUT_LAUNCH, caused.row[caused.launch < 0])
-    mark(d.LAUNCH_WITHOUT_KERNEL, _idle_launches(trace, caused))
     if windows.source != WHOLE_SPAN:
         mark(d.WORK_OUTSIDE_STEPS, caused.row[windows.device_step < 0])
     counts.add(d.REPEATED_CORRELATION, caused.ambiguous)
-    counts.add(d.CUT_STEP, int(((flags & StepFlag.CUT) > 0).sum()))
+    counts.add(d.CUT_STEP, int(((tables["steps"]["flags"] & StepFlag.CUT) > 0).sum()))
     counts.add(d.OTHER_STEPS, windows.left_out)
     counts.add(d.HIDDEN_STEP, int(hidden_steps(asdict(windows)).sum()))
     touched = {
         name: _touched(trace["spans"]["start"][row], trace["spans"]["dur"][row], windows)
         for name, row in marks.items()
     }
+    if lacking := tables["unrecorded_work"].n:
+        counts.add(d.LAUNCH_WITHOUT_KERNEL, lacking)
+        touched[d.LAUNCH_WITHOUT_KERNEL] = int(tables["steps"]["unrecorded"].sum())
     table = trace["marks"]
     for number in distinct(table["defect"], trace.strings):
         is_marked = table["defect"] == number
@@ -419,14 +432,3 @@ def _overlaps_on_streams(trace: Trace, caused: DeviceCauses) -> Ints:
     same_launch = (caused.launch >= 0) & (caused.launch == caused.launch[previous])
     overlaps = nested.overlapping | (nested.parent >= 0)
     return np.asarray(caused.row[overlaps & ~same_launch])
-
-
-def _idle_launches(trace: Trace, caused: DeviceCauses) -> Ints:
-    """Kernel launches without device work; none for a trace that recorded no device work at all."""
-    spans = trace["spans"]
-    calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
-    if not len(caused.row) or not len(calls):
-        return np.asarray(calls[:0])
-    used = mask_of(spans.n + 1, caused.launch)
-    launches = kernel_launches(trace, calls)
-    return np.asarray(launches[~used[launches] & (spans["correlation"][launches] > 0)])

@@ -20,6 +20,7 @@ from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.header import DeviceProperties, device_properties
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.facts.steps import StepWindows
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN
 from torch_tb_profiler.hardware.accelerators import find
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store import fact_schema
@@ -80,9 +81,11 @@ def device_tables(
     kernels = kernels[np.argsort(numbered[kernels], kind="stable")]
     edges = np.searchsorted(numbered[kernels], np.arange(len(ids) + 1))
     step = np.arange(len(windows.start))
+    lacking = windows.unrecorded > LEAST_UNKNOWN * windows.length
     for index, (begin, end) in enumerate(pairwise(edges.tolist())):
         own_kernels = kernels[begin:end]
         columns = _in_windows(trace, caused.row[own_kernels], matrix[own_kernels], windows)
+        columns["busy"] = np.where(lacking, -1, columns["busy"])
         parts.append({"device": np.full_like(step, index), "step": step, **columns})
     if not parts:
         return devices, fact_schema.DEVICE_STEPS.empty()

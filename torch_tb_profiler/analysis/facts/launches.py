@@ -1,4 +1,4 @@
-"""Runtime calls that launch kernels."""
+"""Runtime calls that launch device work, and those that wait for it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.facts.host_names import name_mask
+from torch_tb_profiler.analysis.facts.host_names import name_mask, named
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.model import Trace
 
 _CAPTURE = r"(?:cuda|cu|hip)Stream{}Capture"
-_KERNEL_LAUNCH = re.compile(
-    r"(?:cuda|cu|hip|hipModule|hipExt|hipExtModule)Launch(?:Cooperative)?Kernel\w*$"
+KERNEL_LAUNCH = re.compile(
+    r"\w*(?:Launch\w*Kernel|KernelLaunch)\w*$|clEnqueueNDRangeKernel$|\w+@launch$"
 )
+"""Runtime calls that launch a kernel, of any vendor."""
 
 WAITS = re.compile(
     r"(?:cuda|cu|hip|acl|aclrt|ze|ur|xpu)\w*Synchron|synchronize|(?:cuda|hip|cu)Memcpy(?!\w*Async)|urEventWait|urQueueFinish|(?:cuda|hip)MemcpyWithStream"
@@ -27,12 +28,14 @@ def kernel_launches(trace: Trace, calls: Ints) -> Ints:
     Copies, memsets and graph launches are not among them, nor launches of any thread while a graph
     is being captured, when nothing runs.
     """
-    name = trace["spans"]["name"][calls]
-    launches = name_mask(trace.strings, name, _KERNEL_LAUNCH.match)[name]
+    return np.asarray(calls[named(trace, calls, KERNEL_LAUNCH.match) & ~capturing(trace, calls)])
+
+
+def capturing(trace: Trace, calls: Ints) -> Mask:
+    """Which of some runtime calls are made while a graph is being captured."""
     begins, ends = capture_marks(trace, calls)
     last = np.maximum.accumulate(np.where(begins | ends, np.arange(len(calls)), -1))
-    capturing = (last >= 0) & begins[last]
-    return np.asarray(calls[launches & ~capturing])
+    return np.asarray((last >= 0) & begins[last])
 
 
 def capture_marks(trace: Trace, calls: Ints) -> tuple[Mask, Mask]:

@@ -34,7 +34,7 @@ from torch_tb_profiler.store.roles import Role
 
 DEEP = 200
 """Levels of calls that are walked one by one; only hostile traces nest deeper."""
-_DEVICE_SUMS = ("kernel", "matrix_unknown", "matrix", "device")
+_DEVICE_SUMS = ("kernel", "matrix_unknown", "matrix", "device", "lacking")
 _KNOWN = {"matrix": Knowledge.YES, "matrix_unknown": Knowledge.UNKNOWN}
 
 
@@ -59,13 +59,14 @@ def operator_facts(
     step: Array,
     stack: Array,
     attribution: Array,
+    lacking: Array,
 ) -> OperatorFacts:
     """All four tables.
 
     matrix: uint8 ``Knowledge`` of every device event (copies and memsets: NO).
     step, stack: of every node of the call tree and then of every replayed call: step, −1 outside;
         row of ``stacks``, −1 none.
-    attribution: likewise, uint8 ``Attribution``.
+    attribution: likewise, uint8 ``Attribution``. lacking: rows of spans of launches that lack device work.
     """
     spans, captured = trace["spans"], trace["captured_calls"]
     n = len(tree.row)
@@ -77,13 +78,13 @@ def operator_facts(
     )
     within = replayed.around(caused.row)
     launcher = np.where(within >= 0, within + n, caused.operator)
-    device = _DeviceTime(trace, caused, launcher, matrix, above)
+    lacking = operator_at[tree.node[lacking]]
+    device = _DeviceTime(trace, caused, launcher, matrix, above, lacking)
     is_operator = joined(tree.is_operator, np.ones(len(replayed), np.bool_))
     names = joined(spans["name"][tree.row], captured["name"][replayed.call])
     eligible = _eligible(trace, names, is_operator, device)
     node = np.flatnonzero(is_operator).astype(np.int32)
-    own = node[: len(node) - len(replayed)]
-    row = tree.row[own]
+    row = tree.row[node[: len(node) - len(replayed)]]
     dims, types = (
         joined(operator_arguments(trace, key)[row], captured[key][replayed.call])
         for key in ("dims", "types")
@@ -103,13 +104,12 @@ def operator_facts(
         within=alike[first],
         attribution=attribution[node][first],
     )
-    del dims, types, keys, name, names, own, row, alike, operator_at
+    del dims, types, keys, name, names, row, alike, operator_at
     give_back_memory()
     sums = _sums(trace, tree, device, node, operator, step, operators.n)
     share = _eligible_share(is_operator, device, eligible)
-    of_stack = picked(stack, launcher)
     of_work = np.append(eligible, np.uint8(Knowledge.UNKNOWN))[launcher]
-    return OperatorFacts({"operators": operators, **sums}, of_work, of_stack, share)
+    return OperatorFacts({"operators": operators, **sums}, of_work, picked(stack, launcher), share)
 
 
 def _sums(
@@ -192,7 +192,7 @@ def _alike(
 
 class _DeviceTime(msgspec.Struct, frozen=True):
     """Device time by innermost operator: that of each event is ``launcher``, a node, −1 none.
-    ``above``: the operator around every node, −1 none.
+    ``above``: the operator around every node, −1 none; ``lacking``: that of each launch that lacks work.
 
     Recomputed on each request: on large traces a column of nodes dominates memory.
     """
@@ -202,13 +202,16 @@ class _DeviceTime(msgspec.Struct, frozen=True):
     launcher: Ints
     matrix: Array
     above: Array
+    lacking: Ints
 
     def own(self, key: str) -> Ints:
         """Σ duration of the device work launched directly by each node.
 
         ``kernel``; of those ``matrix`` and ``matrix_unknown`` by ``Knowledge``; ``device`` includes
-        copies and memsets.
+        copies and memsets. ``lacking``: how many of its launches lack work.
         """
+        if key == "lacking":
+            return np.bincount(self.lacking[self.lacking >= 0], minlength=len(self.above))
         spans, caused = self.trace["spans"], self.caused
         wanted = self.launcher >= 0
         if key != "device":

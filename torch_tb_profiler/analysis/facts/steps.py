@@ -92,6 +92,7 @@ class StepWindows(msgspec.Struct, frozen=True):
     device_step: the step of every device event, −1 outside; shape (device events,).
     left_out: how many marks of other profilers are no steps.
     earlier: of each window, the time of work from before the recording; 0 until that is known.
+    unrecorded: of each window, the time in which what the devices did is unknown; 0 likewise.
     """
 
     source: str
@@ -105,6 +106,7 @@ class StepWindows(msgspec.Struct, frozen=True):
     device_step: Ints
     left_out: int = 0
     earlier: Ints | int = 0
+    unrecorded: Ints | int = 0
 
     @property
     def length(self) -> Ints:

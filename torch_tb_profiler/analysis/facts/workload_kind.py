@@ -3,13 +3,13 @@
 The first rule that holds decides:
 
 ===============  =======================================================================================
-capture          most kernel launches lie between ``StreamBeginCapture`` and ``StreamEndCapture`` of
-                 their thread: they went into a graph and ran nothing
+capture          most kernel launches lie between ``StreamBeginCapture`` and ``StreamEndCapture``: they
+                 went into a graph and ran nothing
 training         a backward function or an optimizer step; without host operators, kernels of a backward
 serving          annotations, operators or Python frames of vLLM, SGLang, TensorRT-LLM or TGI
-single kernel    every computing kernel has one name
+single kernel    every computing kernel has one name, and copies take no more time than they
 microbenchmark   at most ``FEW_KERNELS`` names of computing kernels, most of them launched by operators,
-                 at most ``FEW_OPERATORS`` names of operators, and no module
+                 at most ``FEW_OPERATORS`` names of operators, and no module; copies as above
 inference        modules, or more names of operators than that
 unknown          none of them
 ===============  =======================================================================================
@@ -36,8 +36,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.facts.host_names import distinct, distinct_names, named
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.analysis.facts.launches import KERNEL_LAUNCH, capturing
+from torch_tb_profiler.store.columns import Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.process_roles import PROFILERS, TORCH_NPU
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role, role_of
@@ -51,8 +53,6 @@ FEW_KERNELS = 8
 FEW_OPERATORS = 20
 _LONGEST = 80
 """Characters of a name that the evidence quotes."""
-_LAUNCH = re.compile(r"(?:cuda|cu|hip)(?!Graph)\w*Launch(?!HostFunc)\w*")
-_BEGIN, _END = "StreamBeginCapture", "StreamEndCapture"
 _OPTIMIZER = re.compile(r"Optimizer\.(?:step|zero_grad)#")
 _BACKWARD = re.compile(r"autograd::engine::evaluate_function: |(?:\w+::)*\w+Backward\d*$")
 _BACKWARD_KERNEL = re.compile(r"backward|_bwd|bwd_|wgrad|dgrad", re.I)
@@ -119,7 +119,7 @@ def find_workload(trace: Trace, caused: DeviceCauses, communication: Mask) -> Wo
         (
             found
             for found in (
-                _capture(trace),
+                _capture(trace, caused),
                 _training(trace),
                 _serving(trace),
                 _few_kernels(trace, caused, communication),
@@ -140,37 +140,19 @@ def is_training(trace: Trace) -> bool:
     return _training(trace) is not None
 
 
-def _capture(trace: Trace) -> Workload | None:
+def _capture(trace: Trace, caused: DeviceCauses) -> Workload | None:
     calls = np.flatnonzero(trace["spans"]["role"] == Role.RUNTIME)
-    begin = calls[named(trace, calls, lambda name: _BEGIN in name)]
-    if not len(begin):
-        return None
-    end = calls[named(trace, calls, lambda name: _END in name)]
-    launch = calls[named(trace, calls, _LAUNCH.match)]
-    captured = int(_within(trace, launch, begin, end).sum())
-    if 2 * captured <= len(launch):
+    launches = named(trace, calls, KERNEL_LAUNCH.match)
+    # Another thread may launch meanwhile what does run.
+    ran = mask_of(trace["spans"].n + 1, caused.launch)[calls]
+    captured = int((launches & capturing(trace, calls) & ~ran).sum())
+    if 2 * captured <= launches.sum():
         return None
     return Workload(
         WorkloadKind.CAPTURE,
-        f"{format_count(captured)} of {format_count(len(launch))} kernel launches went into a graph"
+        f"{format_count(captured)} of {format_count(int(launches.sum()))} kernel launches went into a graph"
         " (between StreamBeginCapture and StreamEndCapture) and ran nothing.",
     )
-
-
-def _within(trace: Trace, launch: Ints, begin: Ints, end: Ints) -> Mask:
-    """Which launches have more begins than ends of captures before them on their thread."""
-    spans = trace["spans"]
-    row = np.concatenate((launch, begin, end))
-    change = np.repeat([0, 1, -1], [len(launch), len(begin), len(end)])
-    # Rows of spans are in time order.
-    order = np.lexsort((row, spans["track"][row]))
-    track = spans["track"][row[order]]
-    _, first, group = np.unique(track, return_index=True, return_inverse=True)
-    opened = np.cumsum(change[order])
-    before = np.concatenate(([0], opened))[first][group]
-    inside = np.zeros(len(row), np.bool_)
-    inside[order] = opened > before
-    return inside[: len(launch)]
 
 
 def _training(trace: Trace) -> Workload | None:
@@ -201,8 +183,13 @@ def _serving(trace: Trace) -> Workload | None:
 
 def _few_kernels(trace: Trace, caused: DeviceCauses, communication: Mask) -> Workload | None:
     computing = (trace["spans"]["role"][caused.row] == Role.KERNEL) & ~communication
-    name = trace["spans"]["name"][caused.row[computing]]
+    spans, row = trace["spans"], caused.row
+    name = spans["name"][row[computing]]
     kinds = distinct(name, trace.strings)
+    copies = row[spans["role"][row] == Role.MEMCPY]
+    # Where copies take most of the time it is not kernels that are looked at.
+    if spans["dur"][copies].sum() > spans["dur"][row[computing]].sum():
+        return None
     if not kinds or len(kinds) > FEW_KERNELS:
         return None
     if len(kinds) == 1:

@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts
@@ -13,7 +14,7 @@ from torch_tb_profiler.store.model import Facts
 
 class DeviceUse(msgspec.Struct, frozen=True):
     """An accelerator over the selected steps; None is unknown, shares and occupancy are fractions
-    (0 to 1).
+    (0 to 1). Where work is missing from the trace, utilization, efficiency and shares are unknown.
 
     Attributes:
         row: row of ``facts["devices"]``.
@@ -28,6 +29,8 @@ class DeviceUse(msgspec.Struct, frozen=True):
         occupancy_known_share: kernel time that it rests on / kernel time.
         matrix_share: kernel time known to use matrix cores / kernel time.
         matrix_unknown_share: kernel time of which it is not known / kernel time.
+        unrecorded_share: time of the steps in which work is missing from the trace, where that is too much of them / time
+            of the steps.
     """
 
     row: int
@@ -42,6 +45,7 @@ class DeviceUse(msgspec.Struct, frozen=True):
     occupancy_known_share: float | None
     matrix_share: float | None
     matrix_unknown_share: float | None
+    unrecorded_share: float | None
 
 
 def device_use(facts: Facts, selection: Selection) -> tuple[DeviceUse, ...]:
@@ -49,13 +53,17 @@ def device_use(facts: Facts, selection: Selection) -> tuple[DeviceUse, ...]:
     out), by row.
     """
     steps = complete(facts, selection)
-    wall = int(step_lengths(facts["steps"])[steps].sum())
-    return tuple(_use(facts, row, steps, wall) for row in range(facts["devices"].n))
+    return tuple(_use(facts, row, steps) for row in range(facts["devices"].n))
 
 
-def _use(facts: Facts, row: int, steps: Ints, wall: int) -> DeviceUse:
+def _use(facts: Facts, row: int, steps: Ints) -> DeviceUse:
     devices, table = facts["devices"], facts["device_steps"]
     mine = (table["device"] == row) & np.isin(table["step"], steps)
+    lacking = unknown_share(facts, steps)
+    whole = lacking <= LEAST_UNKNOWN
+    if whole:
+        mine &= table["busy"] >= 0
+    wall = int(step_lengths(facts["steps"])[table["step"][mine]].sum()) if whole else 0
     sums = {
         key: float(np.nansum(table[key][mine])) for key in table if key not in ("device", "step")
     }
@@ -75,8 +83,9 @@ def _use(facts: Facts, row: int, steps: Ints, wall: int) -> DeviceUse:
         if sums["occupancy_time"]
         else None,
         occupancy_known_share=sums["occupancy_time"] / kernels if kernels else None,
-        matrix_share=sums["matrix_time"] / kernels if kernels > unknown else None,
+        matrix_share=sums["matrix_time"] / kernels if kernels > unknown and whole else None,
         matrix_unknown_share=unknown / kernels if kernels else None,
+        unrecorded_share=None if whole else lacking,
     )
 
 

@@ -19,6 +19,7 @@ from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.header import json_list
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.hardware.server_steps import PHASES
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -113,7 +114,14 @@ ITERATIONS = DisplaySpec(
             hidden=True,
         ),
         _C("wall_ns", "time", "Time", "From its begin to its end, as of a step.", "iteration_time"),
-        _C("device_ns", "time", "Device", "Time with device work, of it.", "iteration_device"),
+        _C(
+            "device_ns",
+            "time",
+            "Device",
+            "Time with device work, of it; missing where work is.",
+            "iteration_device",
+            True,
+        ),
         _C(
             "gap_ns",
             "time",
@@ -190,6 +198,9 @@ PHASE_TABLE = DisplaySpec(
 )
 
 
+_OF_DEVICE = ("kernel", "memcpy", "memset", "communication")
+
+
 def iteration_table(facts: Facts, selection: Selection) -> DisplayTable:
     """Iterations of the selected steps in time order."""
     table, steps = facts["iterations"], facts["steps"]
@@ -203,6 +214,7 @@ def iteration_table(facts: Facts, selection: Selection) -> DisplayTable:
     known = (tokens >= 0) & (batch >= tokens) & ((rows >= 0) | (batch > tokens)) & (batch > 0)
     over = np.where(interval >= 0, interval, wall)
     counted = (tokens >= 0) & (over > 0)
+    lacking = steps["unrecorded"][step] > LEAST_UNKNOWN * wall
     made = ITERATIONS.build(
         facts.strings,
         name=table["name"],
@@ -216,8 +228,8 @@ def iteration_table(facts: Facts, selection: Selection) -> DisplayTable:
         begin_ns=start,
         earlier_ns=steps["earlier"][step],
         wall_ns=wall,
-        device_ns=sum(steps[key][step] for key in ("kernel", "memcpy", "memset", "communication")),
-        gap_ns=table["gap"],
+        device_ns=np.where(lacking, -1, sum(steps[key][step] for key in _OF_DEVICE)),
+        gap_ns=np.where(lacking, -1, table["gap"]),
         host_ns=table["host"],
         scheduler_ns=table["scheduler"],
         interval_ns=interval,
@@ -254,7 +266,8 @@ def _phase(rows: DisplayTable) -> dict[str, float]:
     padded = ~np.isnan(rows["padding"])
     batch = rows["batch"][padded].astype(np.float64)
     counted = tokens >= 0
-    wall = float(rows["wall_ns"].sum())
+    device = rows["device_ns"]
+    wall = float(rows["wall_ns"][device >= 0].sum())
     return {
         "iterations": rows.n,
         "wall_ns": float(np.median(rows["wall_ns"])),
@@ -264,7 +277,7 @@ def _phase(rows: DisplayTable) -> dict[str, float]:
         "padding": float((rows["padding"][padded] * batch).sum() / batch.sum())
         if len(batch)
         else np.nan,
-        "device_share": float(rows["device_ns"].sum()) / wall if wall else np.nan,
+        "device_share": float(device[device >= 0].sum()) / wall if wall else np.nan,
         "odd": int(rows["odd"].sum()),
     }
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+import numpy as np
+
 from torch_tb_profiler.analysis.facts.defects import UNCLEAR_RANK
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import has_steps
 from torch_tb_profiler.store.model import Facts
@@ -29,7 +34,7 @@ class Unplaced(str):
 
 def absent(facts: Facts) -> tuple[str, ...]:
     """Keys of what is missing: ``device`` (``device_times`` where counters of its kernels were
-    measured in their place, ``device_of_rank`` where the file has work that may be of several ranks),
+    measured in their place, ``device_work`` where launches lack theirs, ``device_of_rank`` where the file has work that may be of several ranks),
     ``shapes``, ``stack``, ``steps``, ``memory``, ``host``, ``operators_of_device``.
 
     ``events`` stands among them where there is nothing but memory records, ``pytorch_profiler``
@@ -42,6 +47,7 @@ def absent(facts: Facts) -> tuple[str, ...]:
     missing = {
         "device": not summary.has_device and not summary.profiled_ranges and not shared,
         "device_of_rank": not summary.has_device and shared,
+        "device_work": unknown_share(facts, np.arange(facts["steps"].n)) > LEAST_UNKNOWN,
         "device_times": not summary.has_device and summary.profiled_ranges > 0,
         "shapes": not summary.has_shapes,
         "stack": not summary.has_stacks,
@@ -81,10 +87,30 @@ def unplaced(facts: Facts, *kinds: str) -> Unplaced | None:
     rest = listed[MOST_NAMED:]
     if rest:
         named.append(f"{format_count(sum(n for *_, n in rest))} of {len(rest)} more")
-    text = Unplaced(" and ".join(filter(None, (", ".join(named[:-1]), named[-1]))))
+    text = Unplaced(_listed(named))
     names = (" ".join(name.replace(",", " ").split()) for name, *_ in listed[:_MOST_SET])
     text.setting = ",".join(f"{name}=kernel" for name in names if name)
     return text
+
+
+def unrecorded(facts: Facts) -> str:
+    """``8 of 8 launches by hipGraphLaunch lack device work.``; empty where none does."""
+    table = facts["unrecorded_work"]
+    calls = Counter(zip(table["name"].tolist(), table["of"].tolist(), strict=True))
+    if not calls:
+        return ""
+    named = [
+        f"{format_count(lack)} of {format_count(of)} launches by {_quoted(facts.strings[name])}"
+        for (name, of), lack in calls.most_common(MOST_NAMED)
+    ]
+    if rest := sum(lack for _, lack in calls.most_common()[MOST_NAMED:]):
+        named.append(f"{format_count(rest)} by other calls")
+    verb = "lacks" if table.n == 1 else "lack"
+    return f"{_listed(named)} {verb} device work."
+
+
+def _listed(named: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
 
 
 def _quoted(name: str) -> str:

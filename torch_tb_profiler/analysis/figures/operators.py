@@ -88,8 +88,8 @@ OPERATORS = DisplaySpec(
 
 
 def operators_have_device_time(facts: Facts) -> bool:
-    """Whether device work was followed back to any operator; where it was not, device times of
-    operators are unknown, not 0.
+    """Whether device work was followed back to any operator; where it was not, and where launches lack their work, device
+    times of operators are unknown, not 0.
     """
     return bool(facts["operator_sums"]["device_self"].any())
 
@@ -172,8 +172,12 @@ def _rows(
         "has_stack": np.bincount(group_of[table["stack"][row] >= 0], minlength=n) > 0,
         "attribution": _kinds(group_of, n, table["attribution"][row]),
         "calls": total["calls"],
-        "device_self_ns": known(total["device_self"], has_device),
-        "device_total_ns": known(total["device_total"], has_device),
+        **{
+            f"device_{part}_ns": np.where(
+                total[f"lacking_{part}"], -1, known(total[f"device_{part}"], has_device)
+            )
+            for part in ("self", "total")
+        },
         "host_self_ns": total["host_self"],
         "host_total_ns": total["host_total"],
         "matrix_eligible": join_knowledge(group_of, n, table["matrix_eligible"][row]),

@@ -7,6 +7,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.steps import StepFlag
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.analysis.figures.step_kinds import step_kind_names
 from torch_tb_profiler.store.categories import CATEGORIES
@@ -80,11 +81,15 @@ def step_table(facts: Facts, selection: Selection) -> DisplayTable:
 
 def category_times(facts: Facts) -> dict[str, Ints]:
     """Each of ``CATEGORIES`` in ns per step; −1, unknown, where no step has any of it and the
-    recording had no activity that it could come from.
+    recording had no activity that it could come from, or lacks work of the devices.
     """
     table = facts["steps"]
-    lacking = (() if facts.summary.has_device else _OF_DEVICE) + (
-        () if facts["operators"].n else _OF_HOST
+    partly = table["unrecorded"].sum() > LEAST_UNKNOWN * step_lengths(table).sum()
+    of_device = tuple(key for key in _OF_DEVICE if key != "runtime") if partly else ()
+    lacking = (
+        *of_device,
+        *(() if facts.summary.has_device else _OF_DEVICE),
+        *(() if facts["operators"].n else _OF_HOST),
     )
     return {
         key: np.full(table.n, -1) if key in lacking and not table[key].any() else table[key]

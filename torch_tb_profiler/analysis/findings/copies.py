@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.findings.candidate import Candidate
 from torch_tb_profiler.analysis.findings.edits import work_takes
 from torch_tb_profiler.analysis.findings.operators import outermost
@@ -32,6 +33,13 @@ def alone(context: RuleContext, copies: Work, numbers: dict[str, float]) -> Cand
         {"copies": context.per_step(copies.row), **numbers},
         edit=work_takes(copies.row, 0),
     )
+
+
+def copy_rate(context: RuleContext, copies: Work) -> float | None:
+    """At how many bytes per second some copies run; None where the trace does not say how much they copy."""
+    size = device_arguments(context.trace, copies.row, ("bytes",))["bytes"]
+    time = int((copies.end - copies.start)[size > 0].sum())
+    return float(size[size > 0].sum()) * 1e9 / time if time else None
 
 
 def deep_copies(context: RuleContext) -> Ints:

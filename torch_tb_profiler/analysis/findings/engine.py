@@ -5,7 +5,8 @@
 
 ============  =====================================================================================
 rows          rows of ``facts["steps"]`` that were looked at: without cold and cut ones if possible
-busy          share of them in which the device worked; None without a device
+busy          share of them in which the device worked; None without a device, and where work is missing
+copy_rate     bytes per second of all copies; None without, and where it is not known
 judged        share of the device's kernel time of which the least time is known; None without
 unsure        keys of what could not be judged, see ``not_judged.py``
 replay_error  share by which the replay without changes misses the measured time
@@ -21,18 +22,27 @@ found         all candidates; each with ``rule``, ``costs``, ``behind`` (it save
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.figures.median_step import median_step
-from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD, Candidate
+from torch_tb_profiler.analysis.findings.candidate import (
+    CERTAINTIES,
+    THRESHOLD,
+    Candidate,
+    Certainty,
+)
+from torch_tb_profiler.analysis.findings.copies import copies_named, copy_rate
 from torch_tb_profiler.analysis.findings.lines import line_of
 from torch_tb_profiler.analysis.findings.not_judged import unsure
 from torch_tb_profiler.analysis.findings.order import GENERIC_PLACE
@@ -68,11 +78,13 @@ def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
     findings = [claim for claim in claims if claim.key]
     length = context.windows.length
     wall = context.facts["steps"]["end"] - context.facts["steps"]["start"]
+    known = unknown_share(context.facts, context.steps) <= LEAST_UNKNOWN
     busy = int(measure(context.work.busy, context.windows.start, context.windows.end).sum())
     plain = {
         "rows": context.steps.tolist(),
-        "busy": busy / length if length and context.has_device else None,
+        "busy": busy / length if length and context.has_device and known else None,
         "judged": judged_share(context),
+        "copy_rate": copy_rate(context, copies_named(context, re.compile(""))),
         "unsure": unsure(context),
         "replay_error": float(simulation.replayed.sum() / max(wall.sum(), 1)) - 1,
         "found": [
@@ -91,7 +103,18 @@ class _Claim:
 
     def __init__(self, key: str, candidate: Candidate, edit: Edit | None, saved: Array) -> None:
         self.key, self.candidate, self.edit, self.saved = key, candidate, edit, saved
-        self.certainty = candidate.certainty or (RULES[key].certainty if key else "certain")
+        self.certainty: Certainty = candidate.certainty or "certain"
+
+
+def _sure(context: RuleContext, key: str, candidate: Candidate) -> Candidate:
+    """With its certainty: where much of what the device did is unknown nothing is certain, and what lies there is only possible."""
+    certainty = candidate.certainty or RULES[key].certainty
+    if unknown_share(context.facts, context.steps) > LEAST_UNKNOWN:
+        shown = union(candidate.start, candidate.end)
+        unknown = int(measure(shown, context.unrecorded.start, context.unrecorded.end).sum())
+        certainty = "theoretical" if unknown > LEAST_UNKNOWN * shown.length else certainty
+        certainty = "likely" if certainty == "certain" else certainty
+    return replace(candidate, certainty=certainty)
 
 
 def _can_judge(context: RuleContext) -> bool:
@@ -143,7 +166,7 @@ def _candidates(context: RuleContext) -> Iterator[tuple[str, Candidate]]:
         }
         for key, claim in claims.items():
             if (candidate := claim()) is not None:
-                yield key, candidate
+                yield key, _sure(context, key, candidate)
 
 
 class _Removed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.figures.missing_data import unplaced
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
@@ -27,6 +28,7 @@ UNSURE: dict[str, str] = {
     "device_profiled": """The recording measured hardware counters and no kernel's time: how long
     the accelerator was idle is unknown, and replaying kernels for their counters slows the
     host.""",
+    "unrecorded": """{unrecorded} What the {device} did meanwhile is unknown, so no saving that rests on it is certain.""",
     "no_launches": """Most work of the {device} has no launch in the trace: what it waited for is
     unknown.""",
     "no_host": """The trace holds no host operators: what the host did while the {device} waited is
@@ -67,6 +69,7 @@ def unsure(context: RuleContext) -> list[str]:
         and not summary.profiled_ranges
         and not without_role,
         "device_profiled": not len(work.row) and summary.profiled_ranges > 0,
+        "unrecorded": unknown_share(context.facts, context.steps) > LEAST_UNKNOWN,
         "no_launches": bool(len(work.row)) and float((work.launch >= 0).mean()) < 0.5,
         "no_host": bool(len(work.row)) and not len(context.operators),
         "no_stacks": not summary.has_stacks and not foreign,

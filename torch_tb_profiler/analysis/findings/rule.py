@@ -30,7 +30,7 @@ HOST = (PathCause.OPERATOR, PathCause.PYTHON, PathCause.RUNTIME, PathCause.ANNOT
 DEVICE = (PathCause.KERNEL, PathCause.MEMSET)
 """Device work on the path but for copies and communication."""
 RankVerdict = Literal["", "itself", "other", "input", "once"]
-Unit = Literal["ns", "bytes", "share", "count", ""]
+Unit = Literal["ns", "bytes", "bytes/s", "share", "count", ""]
 
 
 class Rule(msgspec.Struct, frozen=True):

@@ -289,12 +289,19 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def gaps(self) -> Gaps:
-        """When that device had nothing to do within the windows, and what it waited for."""
+        """When that device had nothing to do within the windows, and what it waited for; where what it did is unknown, it had."""
         spans, work = self.trace["spans"], self.work
         end = spans["start"] + spans["dur"]
-        return find_gaps(
+        gaps = find_gaps(
             work.row, work.start, work.end, work.launch, spans["start"], end, self.judged
         )
+        return gaps.free(self.unrecorded) if len(self.unrecorded.start) else gaps
+
+    @cached_property
+    def unrecorded(self) -> Intervals:
+        """When what that device did is unknown: launches lack their work."""
+        table = self.facts["unrecorded_work"]
+        return subtract(union(table["start"], table["end"]), self.work.busy)
 
     @property
     def main_track(self) -> int:
@@ -336,8 +343,9 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def waits(self) -> Ints:
-        """Rows of runtime calls in which the host waits for the device."""
-        return self.runtime_calls(WAITS)
+        """Rows of runtime calls in which the host waits for recorded work of the device."""
+        row = self.runtime_calls(WAITS)
+        return np.asarray(row[measure(self.unrecorded, *self.times(row)) == 0])
 
     def alone(self, some: Work) -> tuple[Ints, Ints, Ints]:
         """When of all device work only ``some`` ran, piece by piece: ``(row, start, end)``."""

@@ -104,6 +104,7 @@ def findings_of(
         "noise_ns": noise(wall, about["replay_error"]),
         "busy": about["busy"],
         "judged": about["judged"],
+        "copy_rate": about["copy_rate"],
         "unsure": about["unsure"],
         "found": in_order(found),
         "totals": totals,

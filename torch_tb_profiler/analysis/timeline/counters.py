@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.arrays.intervals import open_total, union
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.devices import device_of
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.memory.blocks import pair, shared_memory, totals
 from torch_tb_profiler.analysis.timeline.counter_samples import file_counters
 from torch_tb_profiler.store import timeline_schema
@@ -198,6 +199,7 @@ def _device_curves(trace: Trace, facts: Facts) -> list[Curve]:
     rows = device_rows(trace)
     device = device_of(trace, rows)
     curves = []
+    whole = unknown_share(facts, np.arange(facts["steps"].n)) <= LEAST_UNKNOWN
     for number in facts["devices"]["id"].tolist():
         own = rows[device == number]
         if not len(own):
@@ -223,7 +225,7 @@ def _device_curves(trace: Trace, facts: Facts) -> list[Curve]:
         curves += [
             Curve(f"{key}:{number}", f"{name}: {text}", track, unit, mean, *samples)
             for key, text, unit, mean, *samples in curve_columns
-            if len(samples[0])
+            if len(samples[0]) and (whole or key == "queue")
         ]
     return curves
 

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, unio
 from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
-from torch_tb_profiler.analysis.facts.earlier_work import left_out
+from torch_tb_profiler.analysis.facts.earlier_work import stretches
 from torch_tb_profiler.analysis.facts.host_names import named
 from torch_tb_profiler.analysis.what_if.change_types import (
     CHANGES,
@@ -218,7 +218,7 @@ def without_sync(scene: Scene, durations: Durations, calls: Mask) -> None:
 
 
 def _awaits_unrecorded(scene: Scene) -> Mask:
-    """Which rows of spans take long as blocking calls although no recorded work ended in them, or work from
+    """Which rows of spans take long as blocking calls although no recorded work ended in them, or work that is missing or from
     before the recording: what they waited for is not known, so neither is what happens without them.
     """
     return scene.once("unrecorded", lambda: _find_unrecorded(scene))
@@ -231,9 +231,11 @@ def _find_unrecorded(scene: Scene) -> Mask:
     awaited[points.call[released]] = points.device[released]
     recorded = np.append(work.end, -1)[awaited] > spans["start"]
     recorded &= np.append(work.begin, np.uint8(Begin.UNKNOWN))[awaited] != Begin.EARLIER
-    earlier = left_out(scene.facts)
-    recorded &= measure(earlier, spans["start"], spans["start"] + spans["dur"]) == 0
-    return np.asarray(~recorded & (spans["dur"] > _BRIEF_CALL))
+    earlier, missing = (
+        measure(stretches(scene.facts[key]), spans["start"], spans["start"] + spans["dur"]) > 0
+        for key in ("earlier_work", "unrecorded_work")
+    )
+    return np.asarray(missing | ((~recorded | earlier) & (spans["dur"] > _BRIEF_CALL)))
 
 
 @change("dataloader-ready", "The DataLoader has each batch ready", Stage.REMOVE)

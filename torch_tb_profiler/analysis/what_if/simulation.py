@@ -8,10 +8,11 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence, gather
-from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths, stretches
 from torch_tb_profiler.analysis.what_if.graph import NONE, ROOT, Graph, build_graph
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import (
@@ -157,6 +158,9 @@ class Simulation:
         self.scene = Scene(trace, facts, insight, graph, peaks_file)
         self._chains = find_chains(graph.first, graph.second)
         self.measured = measured_durations(graph, facts)
+        # Where what a device did is unknown it may have been busy: nothing shortens that time.
+        missing = stretches(facts["unrecorded_work"])
+        self._unknown = measure(missing, graph.host.start, graph.host.end).astype(np.float64)
         self._between = graph.between(self.measured.segment)
         self._base = self._times(self.measured)
         self._lengths: dict[str, Ints] = {}
@@ -167,6 +171,8 @@ class Simulation:
         for edit in in_order(edits):
             edit(self.scene, edited)
         keep_before(self.scene.graph, self.scene.facts, edited, self.measured)
+        if self._unknown.any() and "segment" in vars(edited):
+            edited.segment = np.maximum(edited.segment, self._unknown)
         return edited.changed()
 
     def alters(self, durations: Durations) -> list[str]:

@@ -19,15 +19,17 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
+from torch_tb_profiler.analysis.figures.missing_data import unrecorded
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
 from torch_tb_profiler.analysis.findings.rule import HOST, Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.summary import WorkloadKind
-from torch_tb_profiler.units import format_ns, format_share
+from torch_tb_profiler.units import format_ns, format_rate, format_share
 from torch_tb_profiler.views.findings.about import step_name
 from torch_tb_profiler.views.findings.path import (
     MOST,
@@ -89,16 +91,47 @@ def answer_of(
         None,
     )
     kind = path.facts.summary.workload.kind
+    unknown = unknown_share(path.facts, np.array(analysis["rows"], np.int64))
+    iteration = iteration_of(path.facts, analysis["rows"][0])
+    least = MUCH if kind not in EXPECT_IDLE else LEAST_UNKNOWN
+    if (
+        unknown > least
+        and not (iteration and iteration["rate"])
+        and not (first and first[0]["share"] > unknown)
+    ):
+        return _unrecorded(path, unknown, analysis, words)
+    copies = path.take(GROUPS["copies"])
+    if copies.total > MOST * path.total and (first is None or first[0]["share"] < MUCH):
+        headline = f"Copies take {format_ns(copies.total)} of {the_step(analysis, words)}."
+        place = copies.place() if (copies.column("line") >= 0).any() else None
+        told = (_pace(copies, path, analysis), _most(place, copies.total))
+        return Answer(headline, " ".join(filter(None, told)), place.line if place else "")
     # Who holds a run back is no matter of what its kernels are.
     if kind in EXPECT_IDLE and not (first and RULES[first[0]["rule"]].verdict):
         return _by_design(kind, path, analysis, words)
-    if first is None or first[0]["share"] < MUCH:
-        iteration = iteration_of(path.facts, analysis["rows"][0])
-        if iteration is not None and iteration["rate"] is not None:
-            return _of_server(path, analysis, words, iteration, first and first[0])
+    if iteration and iteration["rate"] and (first is None or first[0]["share"] < MUCH):
+        return _of_server(path, analysis, words, iteration, first and first[0])
     if first is not None:
         return _of_cause(path, analysis, dict(words) | dict(first[1]), first[0])
     return _account(path, analysis, words)
+
+
+def _pace(copies: Path, path: Path, analysis: Mapping[str, Any]) -> str:
+    """What share of the path copies take, and how fast they run where that is known."""
+    rate = analysis["copy_rate"]
+    at = f", at {format_rate(rate, 'B/s')}" if rate else ""
+    return f"That is {format_share(copies.total / path.total)} of it{at}."
+
+
+def _unrecorded(
+    path: Path, unknown: float, analysis: Mapping[str, Any], words: Mapping[str, str]
+) -> Answer:
+    """Of a recording in which launches lack their device work."""
+    time = format_ns(unknown * analysis["step_ns"])
+    headline = (
+        f"What the {words['device']} did in {time} of {the_step(analysis, words)} is unknown."
+    )
+    return Answer(headline, unrecorded(path.facts))
 
 
 def the_step(
@@ -122,6 +155,12 @@ def _of_server(
     computes = path.take(GROUPS["compute"])
     share = format_share(min(computes.total / analysis["step_ns"], 1.0))
     told = f"The {words['device']} computes for {share} of it"
+    unknown = unknown_share(path.facts, np.array(analysis["rows"], np.int64))
+    if unknown > LEAST_UNKNOWN:
+        told = f"What the {words['device']} did in {format_share(unknown)} of it is unknown: {unrecorded(path.facts)}"
+        return Answer(
+            answer_of_server(iteration["phase"], analysis["step_ns"], iteration["rate"]), told
+        )
     place = computes.place() if path.total else None
     at = f", most of that in {place}" if place and place.time >= MOST * computes.total else ""
     rest = "No cause was found that costs 2 % or more."
@@ -154,13 +193,15 @@ def _of_cause(
     own["path"] = format_ns(min(shown, length))
     place = part.place() if "{path}" in rule.cause else None
     most = _most(place, shown) if place else ""
+    copied = PathCause.MEMCPY in rule.causes and part.total > 0
     sentences = [
+        _pace(part, path, analysis) if copied else "",
         _aside(item) or (most if place else _line(item)),
         _outcome(rule, analysis, own),
     ]
     apart = _apart(path, analysis) if rule.verdict not in ("", "once") else ""
     if apart:
-        sentences = [sentences[1], apart]
+        sentences = [sentences[-1], apart]
     line = place.line if place and most else item["line"] or ""
     return Answer(_sentence(filled(rule.cause, own)), " ".join(filter(None, sentences)), line)
 

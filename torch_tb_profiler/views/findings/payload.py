@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.critical_path.verdict import Verdict
 from torch_tb_profiler.analysis.critical_path.verdict_texts import in_how_many
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.figures.kernels import short_name
-from torch_tb_profiler.analysis.figures.missing_data import absent, unplaced
+from torch_tb_profiler.analysis.figures.missing_data import absent, unplaced, unrecorded
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
 from torch_tb_profiler.analysis.findings.not_judged import UNSURE
 from torch_tb_profiler.analysis.findings.rule import Rule
@@ -338,6 +338,7 @@ def _words(source: Source, analysis: Mapping[str, Any]) -> dict[str, str]:
     words = vocabulary(source.facts)
     return {
         "unplaced": unplaced(source.facts) or "",
+        "unrecorded": unrecorded(source.facts),
         "device": words.device,
         "multiprocessor": words.multiprocessor,
         "matrix_cores": words.matrix_cores,

@@ -52,6 +52,7 @@ def first_look(facts: Facts, selection: Selection, words: Vocabulary) -> FirstLo
         "Nothing was recorded for": () if recorded else ("other",),
     }
     sums = {says: sum(times.get(key, 0) for key in keys) for says, keys in groups.items()}
+    sums[f"What the {words.device} did is unknown for"] = int(facts["steps"]["unrecorded"][row])
     says = max(sums, key=lambda group: sums[group])
     whole = f"{_the_step(selection)} {format_ns(wall)} {_word(facts)}"
     return FirstLook(

@@ -10,12 +10,12 @@ import msgspec
 import numpy as np
 
 # Declares the kinds that the analysis finds, also in a process that only reads facts.
-import torch_tb_profiler.analysis.facts.defects  # noqa: F401
+from torch_tb_profiler.analysis.facts.defects import LAUNCH_WITHOUT_KERNEL
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.steps import ITERATION, PASS, hidden_steps
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
-from torch_tb_profiler.analysis.figures.missing_data import absent, unplaced
+from torch_tb_profiler.analysis.figures.missing_data import absent, unplaced, unrecorded
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, has_steps
 from torch_tb_profiler.analysis.figures.step_table import average
 from torch_tb_profiler.store import defects
@@ -75,7 +75,7 @@ def overview_payload(facts: Facts, selection: Selection, place: RankInJob) -> Ov
     words, lacking = vocabulary(facts), absent(facts)
     source, steps = facts.summary.step_source, step_columns(facts, selection)
     mean, health = average_item(facts, selection), health_items(facts)
-    devices = [_device(use, words) for use in device_use(facts, selection)]
+    devices = [_device(facts, use, words) for use in device_use(facts, selection)]
     return OverviewPayload(
         configuration=configuration(facts, place),
         recording=recording_facts(facts, selection, devices, words),
@@ -204,7 +204,7 @@ def _held(facts: Facts) -> tuple[str, str, str]:
     return "Recorded", ", ".join(name for name, there in held.items() if there), ""
 
 
-def _device(use: DeviceUse, words: Vocabulary) -> DeviceSummary:
+def _device(facts: Facts, use: DeviceUse, words: Vocabulary) -> DeviceSummary:
     return DeviceSummary(
         id=use.id,
         title=device_title(words, use.id),
@@ -213,12 +213,15 @@ def _device(use: DeviceUse, words: Vocabulary) -> DeviceSummary:
         sm_efficiency=use.sm_efficiency,
         occupancy=use.occupancy,
         matrix_core_share=use.matrix_share,
-        unknown=list(_unknown(use, words)),
+        unknown=list(_unknown(facts, use, words)),
     )
 
 
-def _unknown(use: DeviceUse, words: Vocabulary) -> Iterator[str]:
+def _unknown(facts: Facts, use: DeviceUse, words: Vocabulary) -> Iterator[str]:
     """Why a figure of a device is not known, or of a part of the time only; one sentence each."""
+    if use.unrecorded_share is not None:
+        yield f"{unrecorded(facts)} What the {words.device} did in {format_share(use.unrecorded_share)} of the time is unknown."
+        return
     if use.utilization is None:
         yield f"Utilization: no step time to compare with, or no kernel of this {words.device}."
     if use.sm_efficiency is None:
@@ -365,4 +368,6 @@ _KIND = {defects.NO_CATEGORY: "process", defects.UNKNOWN_CATEGORY: "category"}
 def _sentence(facts: Facts, defect: Defect) -> str:
     """What is wrong, with the names that the setting maps where that helps."""
     found = unplaced(facts, _KIND[defect.name]) if defect.name in _KIND else None
+    if defect.name == LAUNCH_WITHOUT_KERNEL:
+        return f"{unrecorded(facts)} {defect.sentence}"
     return f"{defect.sentence} By name: {found}." if found else defect.sentence

@@ -76,6 +76,7 @@ _RECORDED_BY: dict[str, tuple[str, ...]] = {
 """The options that record something, where it takes any."""
 _DEVICES = (
     "device",
+    "device_work",
     "device_times",
     "device_of_rank",
     "host",
@@ -98,6 +99,15 @@ _MISSING = (
         why=(
             "The trace has no kernel, copy or memset: the accelerator was not used, not recorded, or the"
             " profiler lacked permission."
+        ),
+        call="",
+    ),
+    Missing(
+        key="device_work",
+        what="Device work of launches",
+        why=(
+            "Launches lack device work: the profiler's library did not report it. Of graphs, record once without them"
+            " (vLLM: --enforce-eager, SGLang: --disable-cuda-graph) or update the driver and PyTorch."
         ),
         call="",
     ),
@@ -239,7 +249,7 @@ _BY_NVTX: dict[str, tuple[str, str]] = {
 _OTHER_PROFILERS = MISSING | {
     key: structs.replace(MISSING[key], why=why, call=call) for key, (why, call) in _BY_NVTX.items()
 }
-_INSTEAD = {"device": ("device_times", "device_of_rank")}
+_INSTEAD = {"device": ("device_work", "device_times", "device_of_rank")}
 """Other reasons for the same gap."""
 
 

@@ -26,6 +26,7 @@ from torch_tb_profiler.analysis.efficiency.rates import (
 )
 from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup, efficiency_table
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.store.columns import Array, Ints
@@ -197,7 +198,7 @@ def _steps(
             strict=True,
         )
     ]
-    whole = np.isin(selection.steps, complete(facts, selection))
+    whole = np.isin(selection.steps, complete(facts, selection)) & (could > 0)
     length, ideal = int(could[whole].sum()), float(use.ideal[whole].sum())
     known = length > 0 and bool((use.flops[whole] > 0).any()) and np.isfinite(ideal)
     return listed, ideal / length if known else None
@@ -207,8 +208,9 @@ def _times(facts: Facts, selection: Selection) -> tuple[Ints, Ints]:
     """Of every selected step its time, and for how long its devices could have computed, ns."""
     steps = facts["steps"]
     wall = step_lengths(steps)[selection.steps]
-    # Several devices of a process could have worked in parallel.
-    return wall, wall * working_devices(facts)
+    # Several devices of a process could have worked in parallel. Where work is missing nothing is to be compared.
+    known = steps["unrecorded"][selection.steps] <= LEAST_UNKNOWN * wall
+    return wall, wall * working_devices(facts) * known
 
 
 def _utilization(flops: Array, ideal: Array, could: Array) -> Array:

@@ -46,8 +46,14 @@ def _claim(context: RuleContext) -> Candidate | None:
         gaps.end,
         {
             "gaps": len(gaps.start) / len(context.steps),
-            "kernels": len(length) / len(context.steps),
-            "median_kernel": float(np.median(length)) if len(length) else 0.0,
+            **(
+                {
+                    "kernels": len(length) / len(context.steps),
+                    "median_kernel": float(np.median(length)),
+                }
+                if len(length)
+                else {}
+            ),
             "in_operators": int(measure(context.host_busy, gaps.start, gaps.end).sum())
             / gaps.length,
         },
@@ -74,7 +80,7 @@ RULE = Rule(
     action="Launch fewer, larger kernels",
     fact="the {device} runs out of work {gaps} times per {step}",
     sentence="""The {device} runs out of work {gaps} times per {step} and waits for the next launch;
-    with few, early launches the {step} is {gain} ({share}) shorter. Half of its {kernels} kernels last {median_kernel} or less.""",
+    with few, early launches the {step} is {gain} ({share}) shorter.""",
     attempt="""Launch fewer, larger kernels: torch.compile, device graphs, a larger batch, fused
     operators and optimizers. Keep Python work out of the loop.""",
     caveat="""Recording slows the host: with_stack, record_shapes and profile_memory most. A larger
@@ -85,6 +91,7 @@ RULE = Rule(
     causes=(*HOST,),
     without="As graph launches",
     links=(links.COMPILE, ("CUDA graphs", links.DOCS + "notes/cuda.html#cuda-graphs")),
+    details=(("kernels", "Half of its {kernels} kernels last {median_kernel} or less."),),
     numbers={
         "gaps": ("Gaps", "count"),
         "kernels": ("Kernels", "count"),

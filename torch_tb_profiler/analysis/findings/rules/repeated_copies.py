@@ -1,7 +1,7 @@
-"""Time in which only copies from the host run that repeat one of the same size and place of the
-same step, the first left out; at least ten.
+"""Time in which only copies from the host run that repeat one of the same size and place (the operator or Python frame around
+their launch) of the same step, the first left out; at least ten.
 
-Change: they take no time. Certain.
+Change: they take no time. Likely: the data may differ.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.copies import alone, copies_named
 from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.hardware.kernel_names import TO_DEVICE
+from torch_tb_profiler.store.roles import Role
 
 REPEATS = 10
 """Equal copies in one step, from which on they are repeated ones."""
@@ -21,7 +23,9 @@ REPEATS = 10
 
 def _claim(context: RuleContext) -> Candidate | None:
     copies = copies_named(context, TO_DEVICE)
-    links = context.facts["span_links"]
+    links, python = context.facts["span_links"], context.trace["spans"]["role"] == Role.PYTHON
+    in_frame = climb(context.parent, copies.launch, python) >= 0
+    copies = copies.take((links["operator"][copies.row] >= 0) | in_frame)
     paths = context.insight["span_paths"]
     origin = paths["path"] if paths.n == context.trace["spans"].n else links["operator"]
     size = device_arguments(context.trace, copies.row, ("bytes",))["bytes"].astype(np.int64)
@@ -42,6 +46,7 @@ RULE = Rule(
     attempt="Keep the tensor on the {device} and reuse it, or copy all at once.",
     caveat="Only sizes and places are compared: the data may differ.",
     views=("overview", "memory", "trace"),
+    certainty="likely",
     cause="Copying the same data again takes {gain} of {the_step}",
     without="Without these copies",
     links=(links.PINNED,),

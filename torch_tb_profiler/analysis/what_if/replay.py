@@ -209,7 +209,10 @@ def keep_before(graph: Graph, facts: Facts, durations: Durations, measured: Dura
         return
     begin, points = int(steps["host_start"][0]), graph.points
     known, done = points.launch >= 0, graph.work.end <= int(steps["start"][0])
-    work = np.where(known, np.append(points.time, 0)[points.launch] < begin, done)
+    launched = np.append(points.time, 0)[points.launch]
+    # Of a call that returns as the step begins.
+    launched_before = (launched < begin) | (launched == begin) & (graph.step != 0)
+    work = np.where(known, launched_before, done)
     joined = work[graph.joined]
     for key, before in (
         ("segment", graph.host.end <= begin),

@@ -6,9 +6,10 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, union
 from torch_tb_profiler.analysis.findings.candidate import Candidate
+from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
 from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.changes import DRIVER
@@ -61,10 +62,12 @@ def gaps_after(context: RuleContext, row: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def on_path(context: RuleContext, *causes: PathCause) -> tuple[Ints, Ints, Ints]:
-    """The stretches of the critical path of some causes, within the steps: ``(event, start, end)``."""
+    """The stretches of the critical path of some causes, within the steps: ``(event, start, end)``; where nothing was recorded
+    of a host thread the event is −1.
+    """
     path = context.insight["critical_path"]
     chosen = np.isin(path["cause"], causes) & np.isin(path["step"], context.steps)
-    chosen &= path["event"] >= 0
+    chosen &= (path["event"] >= 0) != (path["cause"] == PathCause.NOT_RECORDED)
     return path["event"][chosen].astype(np.int64), path["start"][chosen], path["end"][chosen]
 
 
@@ -83,28 +86,49 @@ def overhead_records(context: RuleContext, loading: bool) -> Candidate:
 
 
 def silent(context: RuleContext) -> Intervals:
-    """From what was recorded last to the end of the last step."""
+    """From what was recorded last to the end of the last step, less what other steps end with without a record, too."""
     spans, steps = context.trace["spans"], context.facts["steps"]
     none = np.zeros(0, np.int64)
-    if (
-        not context.has_device
-        or context.is_whole
-        or not steps.n
-        or context.steps[-1] != steps.n - 1
-    ):
+    if not context.has_device or context.is_whole or context.steps[-1] != steps.n - 1:
         return Intervals(none, none)
-    end = int(steps["end"][-1])
-    role, earlier = spans["role"], spans["start"] < end
-    closed = np.flatnonzero(earlier & ~np.isin(role, _NO_WORK))
     # An old version's operators hold its steps, too.
-    closed = closed[context.names.step[spans["name"][closed]] < 0]
-    begun = np.flatnonzero(earlier & (role == Role.PYTHON))
-    finish = np.minimum(spans["start"][closed] + spans["dur"][closed], end)
-    last = max(
-        int(finish.max(initial=int(steps["start"][-1]))),
-        int(spans["start"][begun[-1]]) if len(begun) else 0,
+    does = ~np.isin(spans["role"], _NO_WORK) & (context.names.step[spans["name"]] < 0)
+    last = steps["start"].copy()
+    for chosen in (does, spans["role"] == Role.PYTHON):
+        row = np.flatnonzero(chosen)
+        start, end = context.times(row)
+        until = np.maximum.accumulate(end if chosen is does else start)
+        at = np.searchsorted(start, steps["end"])
+        last = np.maximum(last, np.where(at > 0, np.append(until, 0)[at - 1], 0))
+    quiet = np.maximum(steps["end"] - last, 0)
+    usual = int(np.median(quiet[context.steps[:-1]])) if len(context.steps) > 1 else 0
+    return union(steps["end"][-1:] - max(int(quiet[-1]) - usual, 0), steps["end"][-1:])
+
+
+def unrecorded(context: RuleContext) -> Intervals:
+    """When nothing was recorded of the program's thread for longer than between two launches, but for marks of steps."""
+    host, names = context.scene.graph.host, context.trace["spans"]["name"]
+    own = host.of_track(context.main_track) if context.main_track >= 0 else slice(0, 0)
+    start, end, span = host.start[own], host.end[own], host.span[own]
+    quiet = (end - start > SHORT_GAP) & (
+        (span < 0) | (context.names.step[picked(names, span)] >= 0)
     )
-    return union(np.array([last]), np.array([end]))
+    return union(start[quiet], end[quiet])
+
+
+def neighbours(context: RuleContext, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """Rows of what the program's thread did last before some stretches and first after them, marks of steps left out; −1
+    nothing.
+    """
+    spans = context.trace["spans"]
+    own = (spans["track"] == context.main_track) & (spans["dur"] > 0)
+    row = np.flatnonzero(own & (context.names.step[spans["name"]] < 0))
+    begin, until = context.times(row)
+    # Of what ends at one time, the outermost is the last.
+    order = np.lexsort((-begin, until))
+    before = np.searchsorted(until[order], start, side="right") - 1
+    after = np.searchsorted(begin, end)
+    return np.append(row[order], -1)[before], np.append(row, -1)[after]
 
 
 def python_loop(context: RuleContext, row: Ints) -> tuple[str, float]:

@@ -71,10 +71,12 @@ def on_path(context: RuleContext, *causes: PathCause) -> tuple[Ints, Ints, Ints]
     return path["event"][chosen].astype(np.int64), path["start"][chosen], path["end"][chosen]
 
 
-def overhead_records(context: RuleContext, loading: bool) -> Candidate:
+def overhead_records(context: RuleContext, loading: bool) -> Candidate | None:
     """Idle time within overhead records: of the driver that loads kernels, or of the profiler."""
     row = context.of_role(Role.OVERHEAD)
     row = row[context.named(row, DRIVER.match) == loading]
+    if not len(row):
+        return None
     row, start, end = context.idle_in(row, context.gaps)
     return Candidate(
         row,

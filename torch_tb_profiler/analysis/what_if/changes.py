@@ -28,6 +28,7 @@ from torch_tb_profiler.analysis.what_if.change_types import (
     read_changes,
 )
 from torch_tb_profiler.analysis.what_if.collectives import hide, merge
+from torch_tb_profiler.analysis.what_if.loading import loading_calls
 from torch_tb_profiler.analysis.what_if.model import Choice, Scene
 from torch_tb_profiler.analysis.what_if.removal import fuse, fuse_chains
 from torch_tb_profiler.analysis.what_if.replay import Durations, take_away
@@ -68,6 +69,7 @@ PRESETS = (
     "peak:share=0.7",
     "precision",
     "no-overhead",
+    "kernels-loaded",
 )
 """The changes that are tried on every trace."""
 
@@ -307,6 +309,8 @@ def _no_overhead(scene: Scene, durations: Durations, values: Values) -> None:
 @change("kernels-loaded", "All kernels are loaded and compiled before", Stage.REMOVE)
 def _kernels_loaded(scene: Scene, durations: Durations, values: Values) -> None:
     _without_overhead(scene, durations, of_driver=True)
+    calls = mask_of(scene.trace["spans"].n, scene.once("loading", lambda: loading_calls(scene)))
+    durations.segment[scene.inside(calls).segment] = 0
 
 
 def _without_overhead(scene: Scene, durations: Durations, of_driver: bool) -> None:

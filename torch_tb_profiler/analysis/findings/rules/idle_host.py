@@ -57,8 +57,12 @@ def _claim(context: RuleContext) -> Candidate | None:
     else:
         event, after = neighbours(context, start, end)
         each = (event[longest], after[longest])
-        names = [function_name(context.name_of(int(row))) if row >= 0 else "" for row in each]
-        words = {"nothing": "nothing"} | dict(zip(("before", "after"), names, strict=True))
+        told = [
+            f"{word} {function_name(context.name_of(int(row)))}"
+            for word, row in zip(("after", "before"), each, strict=True)
+            if row >= 0
+        ]
+        words = {"why": ", ".join(("Nothing was recorded of what it does there", *told)) + "."}
     return Candidate(
         event,
         start,
@@ -161,8 +165,8 @@ RULE = Rule(
     title="The {device} waits for the host",
     action="Move host work out of the {step}",
     fact="nothing is launched for up to {longest}",
-    sentence="""The host launches nothing for {stretches} stretches per {step}, the longest of
-    {longest}, and they are on the critical path; without them the {step} is {gain} ({share}) shorter.""",
+    sentence="""The host launches nothing in stretches of up to {longest}, {stretches} per {step}, and they are on the
+    critical path; without them the {step} is {gain} ({share}) shorter.""",
     attempt="""Look at what the host does there: computing on the CPU, loading or compiling kernels,
     reading files, logging. Move it out of the {step} or into another thread.""",
     caveat="""The host itself may wait for what the trace does not show: a request, a file, another
@@ -173,9 +177,7 @@ RULE = Rule(
     details=(
         ("doing", "It is in {doing}."),
         ("kind", "It is {kind}."),
-        ("nothing", "Nothing was recorded of what it does there."),
-        ("before", "The longest comes after {before}."),
-        ("after", "Then comes {after}."),
+        ("why", "{why}"),
     ),
     numbers={"longest": ("Longest", "ns"), "stretches": ("Stretches", "count")},
 )

@@ -6,13 +6,12 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, union
 from torch_tb_profiler.analysis.findings.candidate import Candidate
-from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
 from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
-from torch_tb_profiler.analysis.what_if.changes import DRIVER
+from torch_tb_profiler.analysis.what_if.changes import DRIVER, LONG_SILENCE
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import function_name
@@ -109,13 +108,10 @@ def silent(context: RuleContext) -> Intervals:
 
 def unrecorded(context: RuleContext) -> Intervals:
     """When nothing was recorded of the program's thread for longer than between two launches, but for marks of steps."""
-    host, names = context.scene.graph.host, context.trace["spans"]["name"]
-    own = host.of_track(context.main_track) if context.main_track >= 0 else slice(0, 0)
-    start, end, span = host.start[own], host.end[own], host.span[own]
-    quiet = (end - start > SHORT_GAP) & (
-        (span < 0) | (context.names.step[picked(names, span)] >= 0)
-    )
-    return union(start[quiet], end[quiet])
+    host = context.scene.graph.host
+    quiet = context.scene.silent & (host.track == context.main_track)
+    quiet &= host.end - host.start > LONG_SILENCE
+    return union(host.start[quiet], host.end[quiet])
 
 
 def neighbours(context: RuleContext, start: Ints, end: Ints) -> tuple[Ints, Ints]:

@@ -240,7 +240,8 @@ class Simulation:
         delay = delays(graph, durations, self._between if same else None)
         time = self._chains.replay(delay)
         floor = durations.floor
-        if durations is not self.measured:
+        # A host that no longer waits runs ahead into later steps.
+        if durations is not self.measured and durations.waits.all():
             base = self._base[2]
             least = base.end - base.start - acted_on(graph, facts, self.measured, durations)
             floor = np.maximum(floor, least)

@@ -102,7 +102,9 @@ def test_change(
     prediction, _ = simulation.predict(told, np.arange(STEPS))
     _, expected = make(**assumptions)
     assert expected.tolist() != prediction.measured.tolist()
-    np.testing.assert_allclose(prediction.predicted, expected, rtol=NEAR)
+    # A graph launch changes nothing of what the host does before the first launch of a step and after the last.
+    near = 2 * NEAR if changes == "graph" else NEAR
+    np.testing.assert_allclose(prediction.predicted, expected, rtol=near)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Runtime calls that launch device work, and those that wait for it."""
+"""Runtime calls that launch kernels, wait for the device, and take memory from the driver."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ WAITS = re.compile(
     r"(?:cuda|cu|hip|acl|aclrt|ze|ur|xpu)\w*Synchron|synchronize|(?:cuda|hip|cu)Memcpy(?!\w*Async)|urEventWait|urQueueFinish|(?:cuda|hip)MemcpyWithStream"
 )
 """Runtime calls that wait for the device, matched at the start of the name."""
+ALLOCATES = re.compile(
+    r"(?:cuda|hip|cu)(?:Malloc|Free|Mem(?:Create|Map|Unmap|Release|Alloc|Free))(?!Host|Pitch)"
+)
+"""Runtime calls that take memory from the driver or give it back, matched at the start of the name."""
 
 
 def kernel_launches(trace: Trace, calls: Ints) -> Ints:

@@ -119,7 +119,8 @@ def _sure(context: RuleContext, key: str, candidate: Candidate) -> Candidate:
 
 def _can_judge(context: RuleContext) -> bool:
     # Sums that were laid end to end have neither gaps nor order.
-    return bool(context.windows.length) and not context.facts.summary.sums
+    timed = bool(context.windows.length) and not context.facts.summary.sums
+    return timed and context.scene.has_program
 
 
 def _claims(context: RuleContext, simulation: Simulation, small: list[_Claim]) -> list[_Claim]:

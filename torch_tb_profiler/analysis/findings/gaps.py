@@ -6,9 +6,9 @@
     device        {a   }..........{b         }..{c      }
                         └ the host       queued ┘
 
-A gap whose next work was launched only after it began waited for the host. One whose next work was
-launched before it began waited on the
-device: for another stream, for the launch queue, or for nothing that the trace shows.
+A gap whose next work was launched only after it began waited for the host; work is launched when its call returns, or
+begins where the work began before that. One whose next work was launched before it began waited on the device: for another
+stream, for the launch queue, or for nothing that the trace shows.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ def find_gaps(
     opener = np.searchsorted(start, busy.start)
     following, cause = np.append(row[opener], -1), np.append(launch[opener], -1)
     earlier = np.concatenate(([-1], row[opener[1:] - 1], row[-1:]))
-    called = np.where(cause >= 0, span_start[cause], 0)
-    late = (cause >= 0) & (called >= begin)
+    launched = np.where(span_end[cause] <= stop, span_end[cause], span_start[cause])
+    late = (cause >= 0) & (launched >= begin)
     until = np.where(late, np.minimum(span_end[cause] + LATENCY, stop), stop)
     for_host = late | (following < 0)
     queued = (cause >= 0) & ~late

@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.arrays.intervals import Intervals, union
 from torch_tb_profiler.analysis.findings.candidate import Candidate
 from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
-from torch_tb_profiler.analysis.what_if.changes import DRIVER
+from torch_tb_profiler.analysis.what_if.changes import DRIVER, LONG_SILENCE
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import function_name
@@ -61,17 +61,21 @@ def gaps_after(context: RuleContext, row: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def on_path(context: RuleContext, *causes: PathCause) -> tuple[Ints, Ints, Ints]:
-    """The stretches of the critical path of some causes, within the steps: ``(event, start, end)``."""
+    """The stretches of the critical path of some causes, within the steps: ``(event, start, end)``; where nothing was recorded
+    of a host thread the event is −1.
+    """
     path = context.insight["critical_path"]
     chosen = np.isin(path["cause"], causes) & np.isin(path["step"], context.steps)
-    chosen &= path["event"] >= 0
+    chosen &= (path["event"] >= 0) != (path["cause"] == PathCause.NOT_RECORDED)
     return path["event"][chosen].astype(np.int64), path["start"][chosen], path["end"][chosen]
 
 
-def overhead_records(context: RuleContext, loading: bool) -> Candidate:
+def overhead_records(context: RuleContext, loading: bool) -> Candidate | None:
     """Idle time within overhead records: of the driver that loads kernels, or of the profiler."""
     row = context.of_role(Role.OVERHEAD)
     row = row[context.named(row, DRIVER.match) == loading]
+    if not len(row):
+        return None
     row, start, end = context.idle_in(row, context.gaps)
     return Candidate(
         row,
@@ -83,28 +87,46 @@ def overhead_records(context: RuleContext, loading: bool) -> Candidate:
 
 
 def silent(context: RuleContext) -> Intervals:
-    """From what was recorded last to the end of the last step."""
+    """From what was recorded last to the end of the last step, less what other steps end with without a record, too."""
     spans, steps = context.trace["spans"], context.facts["steps"]
     none = np.zeros(0, np.int64)
-    if (
-        not context.has_device
-        or context.is_whole
-        or not steps.n
-        or context.steps[-1] != steps.n - 1
-    ):
+    if not context.has_device or context.is_whole or context.steps[-1] != steps.n - 1:
         return Intervals(none, none)
-    end = int(steps["end"][-1])
-    role, earlier = spans["role"], spans["start"] < end
-    closed = np.flatnonzero(earlier & ~np.isin(role, _NO_WORK))
     # An old version's operators hold its steps, too.
-    closed = closed[context.names.step[spans["name"][closed]] < 0]
-    begun = np.flatnonzero(earlier & (role == Role.PYTHON))
-    finish = np.minimum(spans["start"][closed] + spans["dur"][closed], end)
-    last = max(
-        int(finish.max(initial=int(steps["start"][-1]))),
-        int(spans["start"][begun[-1]]) if len(begun) else 0,
-    )
-    return union(np.array([last]), np.array([end]))
+    does = ~np.isin(spans["role"], _NO_WORK) & (context.names.step[spans["name"]] < 0)
+    last = steps["start"].copy()
+    for chosen in (does, spans["role"] == Role.PYTHON):
+        row = np.flatnonzero(chosen)
+        start, end = context.times(row)
+        until = np.maximum.accumulate(end if chosen is does else start)
+        at = np.searchsorted(start, steps["end"])
+        last = np.maximum(last, np.where(at > 0, np.append(until, 0)[at - 1], 0))
+    quiet = np.maximum(steps["end"] - last, 0)
+    usual = int(np.median(quiet[context.steps[:-1]])) if len(context.steps) > 1 else 0
+    return union(steps["end"][-1:] - max(int(quiet[-1]) - usual, 0), steps["end"][-1:])
+
+
+def unrecorded(context: RuleContext) -> Intervals:
+    """When nothing was recorded of the program's thread for longer than between two launches, but for marks of steps."""
+    host = context.scene.graph.host
+    quiet = context.scene.silent & (host.track == context.main_track)
+    quiet &= host.end - host.start > LONG_SILENCE
+    return union(host.start[quiet], host.end[quiet])
+
+
+def neighbours(context: RuleContext, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """Rows of what the program's thread did last before some stretches and first after them, marks of steps left out; −1
+    nothing.
+    """
+    spans = context.trace["spans"]
+    own = (spans["track"] == context.main_track) & (spans["dur"] > 0)
+    row = np.flatnonzero(own & (context.names.step[spans["name"]] < 0))
+    begin, until = context.times(row)
+    # Of what ends at one time, the outermost is the last.
+    order = np.lexsort((-begin, until))
+    before = np.searchsorted(until[order], start, side="right") - 1
+    after = np.searchsorted(begin, end)
+    return np.append(row[order], -1)[before], np.append(row, -1)[after]
 
 
 def python_loop(context: RuleContext, row: Ints) -> tuple[str, float]:

@@ -13,6 +13,9 @@ from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.summary import Writer
 
 UNSURE: dict[str, str] = {
+    "nothing": """The trace holds nothing of the program: no operator, device work, frame or region. To record them:
+    torch_tb_profiler.record("./log/run"), or torch.profiler.profile with activities=[ProfilerActivity.CPU,
+    ProfilerActivity.CUDA] (or .XPU, .MTIA), around what the program does.""",
     "sums": """The file holds sums of stacks and no times: gaps, waiting and steps are unknown, and
     nothing was judged.""",
     "no_steps": """The recording has no steps and is judged as a whole, so what happened once
@@ -58,6 +61,7 @@ def unsure(context: RuleContext) -> list[str]:
     foreign = context.facts.summary.writer == Writer.OTHER
     no_memory = not summary.has_memory and bool(len(work.row))
     absent = {
+        "nothing": not context.scene.has_program,
         "sums": summary.sums,
         "no_steps": context.is_whole and not summary.sums,
         "edges": context.judged.length < (1 - THRESHOLD) * context.windows.length,
@@ -86,4 +90,5 @@ def unsure(context: RuleContext) -> list[str]:
             and bool(np.any(context.facts["steps"]["flags"] & StepFlag.CUT))
         ),
     }
-    return [key for key, is_so in absent.items() if is_so]
+    told = ("nothing", "no_steps") if absent["nothing"] else tuple(absent)
+    return [key for key in told if absent[key]]

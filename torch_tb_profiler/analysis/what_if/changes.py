@@ -6,6 +6,7 @@ A change is written ``name`` or ``name:key=value,key=value``, e.g. ``scale:opera
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from torch_tb_profiler.analysis.what_if.change_types import (
     read_changes,
 )
 from torch_tb_profiler.analysis.what_if.collectives import hide, merge
+from torch_tb_profiler.analysis.what_if.loading import loading_calls
 from torch_tb_profiler.analysis.what_if.model import Choice, Scene
 from torch_tb_profiler.analysis.what_if.removal import fuse, fuse_chains
 from torch_tb_profiler.analysis.what_if.replay import Durations, take_away
@@ -35,7 +37,7 @@ from torch_tb_profiler.analysis.what_if.stages import Stage
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
-from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
 __all__ = [
     "CHANGES",
@@ -68,10 +70,13 @@ PRESETS = (
     "peak:share=0.7",
     "precision",
     "no-overhead",
+    "kernels-loaded",
 )
 """The changes that are tried on every trace."""
 
 
+LONG_SILENCE = 1_000_000
+"""ns without a record beyond which it is no matter of launching."""
 _BRIEF_CALL = 100_000
 """ns that a blocking call may take with nothing to wait for."""
 _FACTOR = "How many times as long it takes."
@@ -157,11 +162,7 @@ def _fuse(scene: Scene, durations: Durations, values: Values) -> None:
 
 @change("graph", "All launches of a step are one graph launch", Stage.REMOVE)
 def _graph(scene: Scene, durations: Durations, values: Values) -> None:
-    launching = np.zeros(scene.trace["tracks"].n + 1, np.bool_)
-    launch = scene.graph.work.launch
-    launching[scene.trace["spans"]["track"][launch[launch >= 0]]] = True
-    host = scene.graph.host
-    durations.segment[launching[host.track] & np.isin(host.cause, _HOST)] = 0
+    take_away(durations, *scene.once("graph", lambda: _between(scene, launching(scene))))
 
 
 @change(
@@ -171,28 +172,45 @@ def _graph(scene: Scene, durations: Durations, values: Values) -> None:
     within=("1000", "Longest time between two launches of one graph, µs."),
 )
 def _graphs(scene: Scene, durations: Durations, values: Values) -> None:
-    host, within = scene.graph.host, float(values["within"]) * 1000
-
-    def taken() -> tuple[Ints, Ints]:
-        time = np.zeros(len(host.start), np.int64)
-        for track, periods in launching(scene, within).items():
-            own = host.of_track(track)
-            time[own] = measure(periods, host.start[own], host.end[own])
-        row = np.flatnonzero((time > 0) & np.isin(host.cause, _HOST))
-        return row, time[row]
-
-    take_away(durations, *scene.once(("graphs", within), taken))
+    within = float(values["within"]) * 1000
+    taken = scene.once(("graphs", within), lambda: _between(scene, launching(scene, within)))
+    take_away(durations, *taken)
 
 
-def launching(scene: Scene, within: float) -> dict[int, Intervals]:
-    """When each thread (row of tracks) launched: between launches at most ``within`` ns apart."""
-    spans, launch = scene.trace["spans"], scene.graph.work.launch
-    launches = mask_of(spans.n, launch[launch >= 0])
-    launch = np.flatnonzero(launches)
+def _between(scene: Scene, periods: Mapping[int, Intervals]) -> tuple[Ints, Ints]:
+    """The host's own work in some periods of threads: segments and the time of each, ns."""
+    host = scene.graph.host
+    time = np.zeros(len(host.start), np.int64)
+    for track, period in periods.items():
+        own = host.of_track(track)
+        time[own] = measure(period, host.start[own], host.end[own])
+    row = np.flatnonzero((time > 0) & _own_work(scene))
+    return row, time[row]
+
+
+def _own_work(scene: Scene) -> Mask:
+    """Which segments are the host's own work: on the program's thread what is between its calls as well, with marks of steps
+    and without. A long stretch in which nothing was recorded may be anything.
+    """
+    host = scene.graph.host
+    between = (host.cause == PathCause.NOT_RECORDED) & (host.track == scene.graph.main)
+    long = scene.silent & (host.end - host.start > LONG_SILENCE)
+    return np.asarray((np.isin(host.cause, _HOST) | between) & ~long)
+
+
+def launching(scene: Scene, within: float | None = None) -> dict[int, Intervals]:
+    """When each thread (row of tracks) launched device work: between launches at most ``within`` ns apart; None: between all
+    of a step.
+    """
+    spans, work = scene.trace["spans"], scene.graph.work
+    known = (work.launch >= 0) & np.isin(spans["role"][work.row], DEVICE_ROLES)
+    launch = np.unique(work.launch[known])
     periods = {}
     for track in np.unique(spans["track"][launch]).tolist():
-        start = np.sort(spans["start"][launch[spans["track"][launch] == track]])
-        near = np.diff(start) <= within
+        own = launch[spans["track"][launch] == track]
+        own = own[np.argsort(spans["start"][own], kind="stable")]
+        start, step = spans["start"][own], scene.facts["span_links"]["step"][own]
+        near = np.diff(start) <= within if within is not None else np.diff(step) == 0
         periods[track] = union(start[:-1][near], start[1:][near])
     return periods
 
@@ -293,7 +311,7 @@ def _overlap(scene: Scene, durations: Durations, values: Values) -> None:
 
 @change("host", "The host's own work × {factor}", Stage.SCALE, factor=("0.5", _FACTOR))
 def _host(scene: Scene, durations: Durations, values: Values) -> None:
-    durations.segment[np.isin(scene.graph.host.cause, _HOST)] *= float(values["factor"])
+    durations.segment[_own_work(scene)] *= float(values["factor"])
 
 
 @change("no-python", "Python takes no time", Stage.REMOVE)
@@ -309,6 +327,8 @@ def _no_overhead(scene: Scene, durations: Durations, values: Values) -> None:
 @change("kernels-loaded", "All kernels are loaded and compiled before", Stage.REMOVE)
 def _kernels_loaded(scene: Scene, durations: Durations, values: Values) -> None:
     _without_overhead(scene, durations, of_driver=True)
+    calls = mask_of(scene.trace["spans"].n, scene.once("loading", lambda: loading_calls(scene)))
+    durations.segment[scene.inside(calls).segment] = 0
 
 
 def _without_overhead(scene: Scene, durations: Durations, of_driver: bool) -> None:

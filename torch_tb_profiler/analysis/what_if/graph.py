@@ -13,8 +13,8 @@ point  first                                     second
 =====  ========================================  ==================================================
 host   the point before it on its thread, and    what released it: the end of device work, or
        what the thread did between               another thread
-end    the end of the work before it on its      its launch and the latency of the launch; or its
-       stream, and the gap between them          joint
+end    the end of the work before it on its      its launch (``launched_at``) and the latency after it;
+       stream, and the gap between them          or its joint
 joint  the end of work on another stream         the launch
 =====  ========================================  ==================================================
 
@@ -36,7 +36,13 @@ from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.critical_path.device import Begin, DeviceWork
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence
 from torch_tb_profiler.analysis.critical_path.host import HostSegments
-from torch_tb_profiler.analysis.what_if.host_points import HostPoints, Places, host_points, places
+from torch_tb_profiler.analysis.what_if.host_points import (
+    HostPoints,
+    Places,
+    host_points,
+    launched_at,
+    places,
+)
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -194,11 +200,11 @@ def _after(work: DeviceWork, joined: Ints, other: Ints) -> Array:
 
 
 def _latency(trace: Trace, work: DeviceWork) -> Array:
-    """Time from the begin of a launch call to its work, ns; of work that waited for something else the median of
-    that onto an idle stream, if it is shorter.
+    """Time from when work was launched (``launched_at``) to its begin, ns; of work that waited for something else the
+    usual time from the return of a call to its work on an idle stream, if it is shorter.
     """
-    known = work.launch >= 0
-    delay = np.where(known, work.start - trace["spans"]["start"][work.launch], 0)
-    idle = work.begin == Begin.LAUNCH
-    usual = float(np.median(delay[idle])) if idle.any() else 0.0
+    spans, idle = trace["spans"], work.begin == Begin.LAUNCH
+    delay = np.where(work.launch >= 0, work.start - launched_at(trace, work)[work.launch], 0)
+    returned = (spans["start"] + spans["dur"])[work.launch[idle]]
+    usual = float(np.median(np.maximum(work.start[idle] - returned, 0))) if idle.any() else 0.0
     return np.where(idle, delay, np.minimum(usual, np.maximum(delay, 0))).astype(np.float64)

@@ -92,7 +92,7 @@ def host_points(
     launching = mask_of(spans.n + 1, work.launch)
     rows = np.flatnonzero(launching[:-1])
     launch = np.where(work.launch >= 0, np.searchsorted(rows, work.launch), -1)
-    parts = [_part(spans["track"][rows], spans["start"][rows])]
+    parts = [_part(spans["track"][rows], launched_at(trace, work)[rows])]
     if steps.n and int(steps["flags"][0]) & StepFlag.WHOLE:
         parts.append(_part(*_last_of_threads(host, main)))
     elif main >= 0:
@@ -116,6 +116,17 @@ def host_points(
     }
     before = _before(**{key: columns[key] for key in ("track", "time", "kind", "reach")})
     return HostPoints(**columns, before=before, launch=launch, marks=marks)
+
+
+def launched_at(trace: Trace, work: DeviceWork) -> Ints:
+    """When each row of spans had launched its work, ns: when the call returned, or began where work of it had begun before
+    it returned.
+    """
+    spans = trace["spans"]
+    time, known = spans["start"] + spans["dur"], work.launch >= 0
+    early = work.launch[known & (work.start < time[work.launch])]
+    time[early] = spans["start"][early]
+    return time
 
 
 def _last_of_threads(host: HostSegments, main: int) -> tuple[Ints, Ints]:

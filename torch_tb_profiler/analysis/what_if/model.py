@@ -12,10 +12,12 @@ import msgspec
 import numpy as np
 from msgspec.structs import astuple
 
+from torch_tb_profiler.analysis.arrays.grouping import picked
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.critical_path.device import device_causes
 from torch_tb_profiler.analysis.efficiency.device import Peaks, device_peaks
-from torch_tb_profiler.analysis.facts.host_names import name_mask
+from torch_tb_profiler.analysis.facts.calltree import is_call
+from torch_tb_profiler.analysis.facts.host_names import host_names, name_mask, spans_named
 from torch_tb_profiler.analysis.facts.replay_calls import captured_calls
 from torch_tb_profiler.analysis.what_if.graph import Graph
 from torch_tb_profiler.analysis.what_if.replay import Durations
@@ -25,6 +27,10 @@ from torch_tb_profiler.store.insight_schema import PathCause, PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
+_OF_PROFILER = re.compile(
+    r"torch/(?:autograd/)?profiler|torch_tb_profiler/|contextlib\.py|_profiler\b"
+)
+_GIVES_WORK = re.compile(r"\w*(?:Launch|Memcpy|Memset|Enqueue)")
 _KEPT_BYTES = 128 << 20
 """Of choices that are kept."""
 _T = TypeVar("_T")
@@ -126,6 +132,29 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
         under = np.append(nearest(paths["parent"], named) >= 0, False)
         path = np.append(self.insight["span_paths"]["path"], np.int32(-1))
         return Choice(under[path[self.graph.host.span]], under[path[self.graph.work.row]])
+
+    @cached_property
+    def silent(self) -> Mask:
+        """Segments of host threads in which nothing was recorded but marks of steps."""
+        spans, span = self.trace["spans"], self.graph.host.span
+        steps = host_names(self.trace.strings, spans["name"][is_call(spans["role"])]).step >= 0
+        return np.asarray((span < 0) | steps[picked(spans["name"], span)])
+
+    @cached_property
+    def has_program(self) -> bool:
+        """Whether anything is the program's: an operator, device work, a frame, a region, or a call that gives the device
+        work. A profiler records calls and frames of its own.
+        """
+        spans, role = self.trace["spans"], self.trace["spans"]["role"]
+        called = np.isin(role, (Role.OPERATOR, Role.ANNOTATION, Role.RUNTIME, Role.PYTHON))
+        own = ~np.isin(role, (Role.PROFILER, Role.OVERHEAD, Role.SYNC, Role.DEVICE_ANNOTATION))
+        if (own & ~called).any():
+            return True
+        steps = host_names(self.trace.strings, spans["name"][called])
+        rest = called & (steps.step < 0)[spans["name"]] & ~steps.hidden[spans["name"]]
+        rest &= ~spans_named(self.trace, role == Role.PYTHON, _OF_PROFILER.search)
+        gives = spans_named(self.trace, role == Role.RUNTIME, _GIVES_WORK.match)
+        return bool((rest & ((role != Role.RUNTIME) | gives)).any())
 
     def of_cause(self, *causes: PathCause) -> Choice:
         """What is of some causes."""

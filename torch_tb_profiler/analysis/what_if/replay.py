@@ -209,7 +209,10 @@ def keep_before(graph: Graph, facts: Facts, durations: Durations, measured: Dura
         return
     begin, points = int(steps["host_start"][0]), graph.points
     known, done = points.launch >= 0, graph.work.end <= int(steps["start"][0])
-    work = np.where(known, np.append(points.time, 0)[points.launch] < begin, done)
+    launched = np.append(points.time, 0)[points.launch]
+    # Of a call that returns as the step begins.
+    launched_before = (launched < begin) | (launched == begin) & (graph.step != 0)
+    work = np.where(known, launched_before, done)
     joined = work[graph.joined]
     for key, before in (
         ("segment", graph.host.end <= begin),
@@ -222,3 +225,31 @@ def keep_before(graph: Graph, facts: Facts, durations: Durations, measured: Dura
         # What a change did not ask for is not there.
         if key in vars(durations):
             getattr(durations, key)[before] = getattr(measured, key)[before]
+
+
+def acted_on(graph: Graph, facts: Facts, measured: Durations, changed: Durations) -> Array:
+    """By how much all that a change acts on in each step is shorter, and how long the host waits where it no longer does: no
+    step can be shorter by more. ns, float64 of shape (steps,).
+
+    A step's host work lies from the begin of its annotation to its end; its device work is what it launched.
+    """
+    steps, host, points = facts["steps"], graph.host, graph.points
+    total = np.zeros(steps.n + 1)
+    for start, end, gone in (
+        (host.start, host.end, measured.segment - changed.segment),
+        (points.reach, points.time, np.where(changed.waits, 0, points.time - points.reach)),
+    ):
+        row = np.flatnonzero(gone > 0)
+        first = np.searchsorted(steps["end"], start[row], side="right")
+        stop = np.maximum(np.searchsorted(steps["host_start"], end[row]), first)
+        np.add.at(total, first, gone[row])
+        np.add.at(total, stop, -gone[row])
+    total = np.cumsum(total)[:-1]
+    for step, parts in (
+        (graph.step, ("work", "lead", "latency")),
+        (graph.step[graph.joined], ("after",)),
+    ):
+        for part in parts:
+            gone = np.maximum(getattr(measured, part) - getattr(changed, part), 0)
+            np.add.at(total, step[step >= 0], gone[step >= 0])
+    return np.asarray(total)

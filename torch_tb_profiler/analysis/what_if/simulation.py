@@ -20,6 +20,7 @@ from torch_tb_profiler.analysis.what_if.replay import (
     Durations,
     Edited,
     StepTimes,
+    acted_on,
     delays,
     keep_before,
     latest,
@@ -168,7 +169,8 @@ class Simulation:
     def changed(self, edits: Sequence[Edit]) -> Durations:
         """What lasts how long with all changes at once."""
         edited = Edited(self.measured)
-        for edit in in_order(edits):
+        # What a profiler does itself is nothing to save.
+        for edit in in_order(edits) if self.scene.has_program else ():
             edit(self.scene, edited)
         keep_before(self.scene.graph, self.scene.facts, edited, self.measured)
         if self._unknown.any() and "segment" in vars(edited):
@@ -243,7 +245,13 @@ class Simulation:
         same = durations.segment is self.measured.segment
         delay = delays(graph, durations, self._between if same else None)
         time = self._chains.replay(delay)
-        return delay, time, step_times(graph, facts, time, durations.floor)
+        floor = durations.floor
+        # A host that no longer waits runs ahead into later steps.
+        if durations is not self.measured and durations.waits.all():
+            base = self._base[2]
+            least = base.end - base.start - acted_on(graph, facts, self.measured, durations)
+            floor = np.maximum(floor, least)
+        return delay, time, step_times(graph, facts, time, floor)
 
 
 def _lengths(times: StepTimes) -> Ints:

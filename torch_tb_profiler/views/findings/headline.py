@@ -29,7 +29,7 @@ from torch_tb_profiler.analysis.findings.rule import HOST, Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.summary import WorkloadKind
-from torch_tb_profiler.units import format_ns, format_rate, format_share
+from torch_tb_profiler.units import format_count, format_ns, format_rate, format_share
 from torch_tb_profiler.views.findings.about import step_name
 from torch_tb_profiler.views.findings.path import (
     MOST,
@@ -74,6 +74,12 @@ def answer_of(
     """
     if analysis["step_ns"] is None:
         return Answer("The trace holds no steps to analyse.", "No event could form one.")
+    if "nothing" in analysis["unsure"]:
+        events = format_count(len(path.names))
+        return Answer(
+            "The trace holds nothing of the program.",
+            f"Its events ({events}) are the profiler's own: record the activities of the CPU as well.",
+        )
     if "sums" in analysis["unsure"]:
         total = format_ns(analysis["step_ns"])
         return Answer(

@@ -6,22 +6,17 @@ Change: the calls take no time and wait for nothing. Certain.
 
 from __future__ import annotations
 
-import re
-
+from torch_tb_profiler.analysis.facts.launches import ALLOCATES
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.host_time import gaps_after
 from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 
-_ALLOCATES = re.compile(
-    r"(?:cuda|hip|cu)(?:Malloc|Free|Mem(?:Create|Map|Unmap|Release|Alloc|Free))(?!Host|Pitch)"
-)
-
 
 def _claim(context: RuleContext) -> Candidate | None:
     if not context.has_device:
         return None
-    row = context.runtime_calls(_ALLOCATES)
+    row = context.runtime_calls(ALLOCATES)
     return Candidate(
         *gaps_after(context, row), {"calls": len(row) / len(context.steps)}, edit=host_skips(row)
     )

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.host_time import gaps_after
+from torch_tb_profiler.analysis.findings.host_time import gaps_after, unrecorded
 from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
@@ -28,12 +29,18 @@ def _claim(context: RuleContext) -> Candidate | None:
     if not context.has_device:
         return None
     row, steps = _synchronising(context), len(context.steps)
+    held, start, end = gaps_after(context, row)
+    # Where the host did what was not recorded before it launched again, the wait did not hold it up.
+    if 2 * measure(unrecorded(context), start, end).sum() > (end - start).sum():
+        return None
     spans, operator = context.trace["spans"], context.facts["span_links"]["operator"][row]
     names, calls = np.unique(spans["name"][operator[operator >= 0]], return_counts=True)
     frequent = np.argsort(-calls, kind="stable")[:3]
     called, kernels = _after_kernels(context, row)
     return Candidate(
-        *gaps_after(context, row),
+        held,
+        start,
+        end,
         {
             "waits": len(row) / steps,
             "blocked": int(spans["dur"][row].sum()) / steps,

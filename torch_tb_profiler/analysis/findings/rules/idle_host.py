@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import costliest, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import costliest, picked, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import measure, shared, subtract, union
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
 from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
-from torch_tb_profiler.analysis.findings.host_time import on_path, silent
+from torch_tb_profiler.analysis.findings.host_time import neighbours, on_path, silent
 from torch_tb_profiler.analysis.findings.known_fixes import known_fix
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Rule, RuleContext
 from torch_tb_profiler.analysis.what_if.changes import launching
@@ -24,36 +24,57 @@ from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations, take_away
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.python_frames import PythonFrame
+from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.python_frames import PythonFrame, function_name
 from torch_tb_profiler.store.roles import Role
 
 
 def _claim(context: RuleContext) -> Candidate | None:
     if not context.has_device:
         return None
-    event, start, end = on_path(context, *HOST)
-    piece, start, end = _not_launching(context, event, start, end)
+    event, start, end = on_path(context, *HOST, PathCause.NOT_RECORDED)
+    track = picked(context.trace["spans"]["track"], event)
+    track = np.where(event >= 0, track, context.main_track)
+    piece, start, end = _not_launching(context, track, start, end)
     if not len(piece):
         return None
     event = event[piece]
     places = _places(context, event)
     # While the device still works, the host holds nothing up.
     idle = measure(union(context.gaps.start, context.gaps.end), start, end)
+    quiet, length = places < 0, end - start
+    # Where nothing was recorded, long stretches tell what short ones do not, at the edges of a recording as well.
+    idle[quiet] = measure(subtract(context.windows, context.work.busy), start, end)[quiet]
+    idle[quiet & (length < min(SHORT_GAP, length[quiet].max(initial=0)))] = 0
     own, idles = costliest(places, idle)
+    own &= idle > 0
     if idles < THRESHOLD * context.windows.length:
         return None
-    place = int(places[own][0])
+    place, event, start, end = int(places[own][0]), event[own], start[own], end[own]
+    longest = int(np.argmax(end - start))
+    if place >= 0:
+        words = {"doing": _words(context, place)} | _known(context, event, end - start)
+    else:
+        event, after = neighbours(context, start, end)
+        each = (event[longest], after[longest])
+        told = [
+            f"{word} {function_name(context.name_of(int(row)))}"
+            for word, row in zip(("after", "before"), each, strict=True)
+            if row >= 0
+        ]
+        words = {"why": ", ".join(("Nothing was recorded of what it does there", *told)) + "."}
     return Candidate(
-        event[own],
-        start[own],
-        end[own],
+        event,
+        start,
+        end,
         {
-            "longest": int((end - start)[own].max()),
-            "stretches": int(own.sum()) / len(context.steps),
+            "longest": int((end - start)[longest]),
+            "stretches": len(start) / len(context.steps),
         },
-        {"doing": _words(context, place), "nothing": "" if place >= 0 else "nothing"}
-        | _known(context, event[own], (end - start)[own]),
-        edit=_without(context, place),
+        words,
+        # What happens where nothing was recorded may be needed.
+        certainty="certain" if place >= 0 else "likely",
+        edit=_without(context, place, SHORT_GAP if (end - start)[longest] >= SHORT_GAP else 0),
     )
 
 
@@ -87,13 +108,10 @@ def _places(context: RuleContext, event: Ints) -> Array:
 
 
 def _not_launching(
-    context: RuleContext, event: Ints, start: Ints, end: Ints
+    context: RuleContext, track: Array, start: Ints, end: Ints
 ) -> tuple[Ints, Ints, Ints]:
-    """The parts of stretches of host threads in which their thread does not launch: ``(position, start,
-    end)``.
-    """
+    """The parts of stretches of threads (rows of tracks) in which these do not launch: ``(position, start, end)``."""
     periods = launching(context.scene, SHORT_GAP)
-    track = context.trace["spans"]["track"][event]
     quiet = silent(context)
     parts = []
     for thread in np.unique(track).tolist():
@@ -110,19 +128,22 @@ def _not_launching(
     return piece, begin, stop
 
 
-def _without(context: RuleContext, place: int) -> Edit:
-    """All host time of a place without launches is gone."""
+def _without(context: RuleContext, place: int, least: int) -> Edit:
+    """All host time of a place without launches is gone; where nothing was recorded, of stretches of ``least`` ns."""
 
     def edit(scene: Scene, durations: Durations) -> None:
         host = scene.graph.host
 
         def gone() -> tuple[Ints, Ints]:
-            row = np.flatnonzero(np.isin(host.cause, HOST) & (host.span >= 0))
-            row = row[_places(context, host.span[row]) == place]
+            mine = np.isin(host.cause, HOST) & (host.span >= 0)
+            mine |= (host.cause == PathCause.NOT_RECORDED) & (host.track == context.main_track)
+            row = np.flatnonzero(mine)
+            row = row[_places(context, host.span[row].astype(np.int64)) == place]
             position, start, end = _not_launching(
-                context, host.span[row], host.start[row], host.end[row]
+                context, host.track[row], host.start[row], host.end[row]
             )
-            return row, sum_by(position, len(row), end - start)
+            gone = np.where((place >= 0) | (end - start >= least), end - start, 0)
+            return row, sum_by(position, len(row), gone)
 
         take_away(durations, *scene.once(edit, gone))
 
@@ -144,8 +165,8 @@ RULE = Rule(
     title="The {device} waits for the host",
     action="Move host work out of the {step}",
     fact="nothing is launched for up to {longest}",
-    sentence="""The host launches nothing for {stretches} stretches per {step}, the longest of
-    {longest}, and they are on the critical path; without them the {step} is {gain} ({share}) shorter.""",
+    sentence="""The host launches nothing in stretches of up to {longest}, {stretches} per {step}, and they are on the
+    critical path; without them the {step} is {gain} ({share}) shorter.""",
     attempt="""Look at what the host does there: computing on the CPU, loading or compiling kernels,
     reading files, logging. Move it out of the {step} or into another thread.""",
     caveat="""The host itself may wait for what the trace does not show: a request, a file, another
@@ -156,7 +177,7 @@ RULE = Rule(
     details=(
         ("doing", "It is in {doing}."),
         ("kind", "It is {kind}."),
-        ("nothing", "Nothing was recorded of what it does there."),
+        ("why", "{why}"),
     ),
     numbers={"longest": ("Longest", "ns"), "stretches": ("Stretches", "count")},
 )

@@ -1,27 +1,71 @@
-"""Idle time of the device within records of the driver that loads or compiles kernels (``Lazy
-Function Loading``, …), as it does when each is first called.
+"""Kernels are loaded or compiled when each is first called: idle time of the device within records of the driver that says
+so (``Lazy Function Loading``, …), first launches that take 1 ms or more on an idle stream, and calls that load modules.
 
-Change: the host spends no time in them. Certain.
+Change: the host spends no time in them. Certain where the driver recorded all of it, else likely.
 """
 
 from __future__ import annotations
 
+import numpy as np
+from msgspec.structs import replace
+
+from torch_tb_profiler.analysis.arrays.intervals import measure
+from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.findings.host_time import overhead_records
-from torch_tb_profiler.analysis.findings.rule import Rule
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
+from torch_tb_profiler.analysis.what_if.loading import loading_calls
+
+
+def _claim(context: RuleContext) -> Candidate | None:
+    recorded = overhead_records(context, loading=True)
+    call = loading_calls(context.scene)
+    start, end = context.times(call)
+    call = call[measure(context.windows, start, end) > 0]
+    if not len(call):
+        return recorded
+    start, end = context.times(call)
+    longest = call[np.argmax(end - start)]
+    kernel = context.work.row[context.work.launch == longest]
+    loads = (
+        f"the first launch of {short_name(context.name_of(kernel[0]))}"
+        if len(kernel)
+        else "the longest call"
+    )
+    own = Candidate(
+        call,
+        start,
+        end,
+        {"calls": len(call) / len(context.steps)},
+        {"why": f"{context.name_of(longest)}, {loads}, loads a module: that is start-up."},
+        certainty="likely",
+        change="kernels-loaded",
+    )
+    if recorded is None:
+        return own
+    parts = {
+        key: np.concatenate((getattr(recorded, key), getattr(own, key)))
+        for key in ("row", "start", "end")
+    }
+    return replace(own, **parts, numbers=recorded.numbers | own.numbers)
+
 
 RULE = Rule(
     place=30,
-    claim=lambda context: overhead_records(context, loading=True),
+    claim=_claim,
     title="Kernels are loaded inside the {step}",
     action="Load kernels before the {step}",
-    fact="{records} loads per {step}",
-    sentence="""The driver loads or compiles kernels {records} times per {step}; with all kernels there
-    the {step} is {gain} ({share}) shorter.""",
+    sentence="""Kernels are loaded or compiled when they are first launched; with all kernels there the {step} is {gain}
+    ({share}) shorter.""",
     attempt="""Call everything once before it counts: more warm-up steps, or
     CUDA_MODULE_LOADING=EAGER in the environment.""",
     caveat="It happens once per kernel: later steps do not pay for it.",
     views=("overview", "kernel", "trace"),
     cause="Loading kernels takes {gain} of {the_step}",
     without="With all kernels loaded",
-    numbers={"records": ("Overhead records", "count")},
+    details=(
+        ("records", "The driver recorded it {records} times per {step}."),
+        ("calls", "Calls that load: {calls} per {step}."),
+        ("why", "{why}"),
+    ),
+    numbers={"records": ("Overhead records", "count"), "calls": ("Calls that load", "count")},
 )

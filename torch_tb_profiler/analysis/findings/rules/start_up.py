@@ -1,8 +1,9 @@
-"""What happens once when a program starts, in a recording without steps: Python imports, the accelerator's
-context (within whichever call into its runtime comes first), loading of its modules and libraries.
+"""What happens once when a program starts: Python imports, the accelerator's context (within whichever call into its runtime
+comes first). A first step that is cold is left out, and so is what loads kernels (``kernel_loading``).
 
-Evidence: import frames, calls that initialise or load, and single calls into the runtime that take at least
-``LONG`` and longer than all others of their name together, but for those that wait for the device or copy.
+Evidence: import frames, calls that initialise, and single calls into the runtime that take at least 10 ms and longer than
+all others of their name together, but for those that wait for the device or copy; of calls for memory only the first,
+before anything is launched.
 Change: they take no time, as in every later step. Likely. Wrong for a program that runs only once.
 """
 
@@ -12,17 +13,18 @@ import re
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.intervals import measure
+from torch_tb_profiler.analysis.facts.launches import ALLOCATES
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
+from torch_tb_profiler.analysis.what_if.loading import loading_calls
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 
 LONG = 10_000_000
 """ns; a call of the runtime that takes so long does more than its name says."""
-_LOADS = re.compile(
-    r"(?:cu|cuda|hip)(?:Init|DevicePrimaryCtx\w*|Ctx(?:Create|Retain)\w*|(?:Module|Library)Load\w*)$"
-)
+_BEGINS = re.compile(r"(?:cu|cuda|hip)(?:Init|DevicePrimaryCtx\w*|Ctx(?:Create|Retain)\w*)$")
 _OTHER = re.compile(r"\w*(?:Synchronize|Wait|Finish|Query|Memcpy|GraphLaunch)")
 _IMPORTS = re.compile(
     r"^<frozen importlib\._bootstrap>\(\d+\): _find_and_load$|/cuda/__init__\.py\(\d+\): _lazy_init$"
@@ -31,34 +33,38 @@ _IMPORTS = re.compile(
 
 def _claim(context: RuleContext) -> Candidate | None:
     spans = context.trace["spans"]
-    if not context.is_whole:
-        return None
     runtime = context.of_role(Role.RUNTIME)
     python = context.on_main(context.of_role(Role.PYTHON))
     row = np.concatenate(
         (
-            context.rows_named(runtime, _LOADS.match),
-            _once(context, runtime[~context.named(runtime, _OTHER.match)]),
+            context.rows_named(runtime, _BEGINS.match),
+            _once(context, runtime),
             context.rows_named(python, _IMPORTS.search),
         )
     )
+    start, end = context.times(row)
+    row = np.unique(row[measure(context.windows, start, end) > 0])
     if not len(row):
         return None
-    row = np.unique(row)
-    took = context.when(row).length
     longest = row[np.argmax(spans["dur"][row])]
     return Candidate(
         row,
         *context.times(row),
-        {"taken": took, "longest": int(spans["dur"][longest])},
-        {"call": context.trace.strings[int(spans["name"][longest])]},
+        {"taken": context.when(row).length, "longest": int(spans["dur"][longest])},
+        {"call": context.name_of(longest)},
         edit=host_skips(row),
     )
 
 
 def _once(context: RuleContext, row: Ints) -> Ints:
-    """The longest call of each name, where it is long and longer than all others."""
+    """The longest call of each name, where it is long and longer than all others; of memory only what the runtime was first
+    called for.
+    """
     spans = context.trace["spans"]
+    row = np.setdiff1d(row[~context.named(row, _OTHER.match)], loading_calls(context.scene))
+    takes = context.named(row, ALLOCATES.match)
+    launched = context.work.launch[context.work.launch >= 0].min(initial=spans.n)
+    row = row[~takes | (np.cumsum(takes) == 1) & (row < launched)]
     chosen = []
     for number in np.unique(spans["name"][row]).tolist():
         own = row[spans["name"][row] == number]
@@ -74,7 +80,7 @@ RULE = Rule(
     title="The recording holds the start of the program",
     action="Record after start-up",
     fact="{taken} of start-up",
-    sentence="""{taken} of the {step} is start-up: the context of the {device}, modules and imports are made once; without it
+    sentence="""{taken} of the {step} is start-up: the context of the {device} and imports are made once; without it
     the {step} is {gain} ({share}) shorter.""",
     attempt="""Record steps after the first ones: schedule(wait=1, warmup=2, active=3) and step() after each
     iteration. A program that starts often keeps a process alive, or loads lazily

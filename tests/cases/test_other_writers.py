@@ -291,3 +291,24 @@ def test_setting_wins_over_what_is_known_of_a_writer() -> None:
     events = [span(4, 4, "f (/a.py:1)", 0, 9, "fee"), span(4, 4, "g", 1, 2, "own")]
     found = roles(of(events, categories="fee=operator,own=runtime"))
     assert found == {"f (/a.py:1)": "OPERATOR", "g": "RUNTIME"}
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        jax("train", [40, 50], 3),
+        onnx([("Gemm", "CPUExecutionProvider", 20), ("Relu", "CPUExecutionProvider", 4)], 2, 9),
+        [span(4, 4, "work (/srv/prog.py:2)", 5, 9, "fee"), span(4, 4, "a.b", 6, 2, "fee")],
+    ],
+    ids=["JAX", "ONNX Runtime", "VizTracer"],
+)
+def test_each_event_shows_its_own_text(
+    events: list[Event], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "w0.trace.json"
+    path.write_text(json.dumps(events))
+    spans = sorted((e for e in events if e["ph"] == "X"), key=lambda e: (e["ts"], -e["dur"]))
+    numbers = list(map(str, range(len(spans))))
+    assert main.main(["event", str(path), *numbers, "--raw", "--json"]) == 0
+    found = [json.loads(event["raw"]) for event in json.loads(capsys.readouterr().out)]
+    assert found == spans

@@ -38,6 +38,7 @@ from torch_tb_profiler.sources.sniff import SQLITE
 from torch_tb_profiler.sources.streams import TextInMemory, text_of
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.process_roles import NAMED_OTHERWISE
 from torch_tb_profiler.units import format_count
 
 PIECE_BYTES = 4 << 20
@@ -45,7 +46,7 @@ _HINT = "Reload the page."
 
 
 class _Wanted(msgspec.Struct, frozen=True):
-    """What identifies an event in its file. ``start_ns`` is the file's own time."""
+    """What identifies an event in its file. ``start_ns`` is the file's own time; ``named_otherwise``: in the file."""
 
     ordinal: int
     name: str
@@ -53,6 +54,7 @@ class _Wanted(msgspec.Struct, frozen=True):
     pid: str
     tid: str
     phases: str
+    named_otherwise: bool
 
 
 class _Chunk(msgspec.Struct, frozen=True):
@@ -164,6 +166,7 @@ def _wanted(trace: Trace, event: int) -> _Wanted:
         pid=trace.strings[int(tracks["pid"][track])],
         tid=trace.strings[int(tracks["tid"][track])],
         phases="XB" if is_span else chr(int(table["phase"][row])),
+        named_otherwise=trace.header.get("profiler") in NAMED_OTHERWISE,
     )
 
 
@@ -249,6 +252,8 @@ def _fits(event: Event, wanted: _Wanted) -> bool:
     if event.ph not in wanted.phases or not event.ph:
         return False
     name = (event.name or "").encode("utf-8", "replace").decode("utf-8", "replace")
-    if name != wanted.name or (id_text(event.pid), id_text(event.tid)) != (wanted.pid, wanted.tid):
+    if name != wanted.name and not wanted.named_otherwise:
+        return False
+    if (id_text(event.pid), id_text(event.tid)) != (wanted.pid, wanted.tid):
         return False
     return int(nanoseconds([event.ts])[0]) == wanted.start_ns

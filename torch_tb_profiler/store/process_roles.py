@@ -108,6 +108,8 @@ class Profiler(msgspec.Struct, frozen=True):
 
 TORCH_NPU, UNITRACE, ROCPROF, XLA = "torch_npu", "unitrace", "rocprof", "XLA"
 ONNX_RUNTIME, VIZTRACER = "ONNX Runtime", "VizTracer"
+NAMED_OTHERWISE = (UNITRACE, XLA, ONNX_RUNTIME, VIZTRACER)
+"""Profilers whose events have other names here than in their files."""
 ORT_RUN, ORT_SUFFIX = "model_run", "_kernel_time"
 """A run of a model, and the end of the name of a node's execution."""
 _HOST = r"(?:RANK \d+ )?HOST<.*"

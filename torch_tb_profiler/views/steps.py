@@ -9,18 +9,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import block_begins
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.facts.flags import StepKind
 from torch_tb_profiler.analysis.facts.steps import odd_reasons
 from torch_tb_profiler.analysis.figures.median_step import median_step
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection as Selection
 from torch_tb_profiler.analysis.figures.selection import has_steps, select
+from torch_tb_profiler.analysis.figures.step_kinds import (
+    MICRO_BATCHES,
+    of_leading_kind,
+    plain_names,
+    training_steps,
+)
 from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.categories import CATEGORIES
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplayTable, listed
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.units import format_count, format_ns
+from torch_tb_profiler.units import format_count, format_counted, format_ns
 from torch_tb_profiler.views.display_wire import records, wire_columns
 
 if TYPE_CHECKING:
@@ -107,6 +115,82 @@ def choose(
         return select(facts, first, last, skip_cold)
     except IndexError as error:
         raise BadRequest(f"Parameter {name}: {error}.", "Take the indices from /steps.") from None
+
+
+_NOUNS = {
+    StepKind.PREFILL: "prefill",
+    StepKind.DECODE: "decode",
+    StepKind.MIXED: "mixed iteration",
+    StepKind.TRAINING: "training step",
+    StepKind.VALIDATION: "validation",
+    **dict.fromkeys(MICRO_BATCHES, "micro-batch"),
+}
+
+
+def several_kinds(facts: Facts) -> bool:
+    """Whether there are steps of several kinds, cold ones aside."""
+    return int((facts["step_kinds"]["what"] != StepKind.COLD).sum()) > 1
+
+
+def step_noun(facts: Facts, rows: Ints) -> str:
+    """What a step of the leading kind of some is called where there are several kinds: ``decode``, ``micro-batch``, ``step``."""
+    kind = facts["steps"]["kind"][of_leading_kind(facts, rows)]
+    if not several_kinds(facts) or not len(kind) or kind[0] < 0:
+        return "step"
+    return _NOUNS.get(StepKind(facts["step_kinds"]["what"][kind[0]]), "step")
+
+
+def accumulation_text(facts: Facts) -> str:
+    """How many micro-batches make a training step, and how long that takes; empty where gradients are not accumulated."""
+    kinds = facts["step_kinds"]
+    last = np.flatnonzero(kinds["what"] == StepKind.LAST_MICRO_BATCH)
+    if not len(last):
+        return ""
+    groups = training_steps(facts)
+    if not groups:
+        return "Gradient accumulation: no training step was recorded whole, from one step of the optimizer to the next."
+    lengths = step_lengths(facts["steps"])
+    whole = format_ns(round(float(np.mean([lengths[rows].sum() for rows in groups]))))
+    part = int(np.max(kinds["optimizer"][last]))
+    optimizer = f", {format_ns(part)} of it the optimizer" if part > 0 else ""
+    return f"Gradient accumulation: a training step is {len(groups[0])} micro-batches, {whole}{optimizer}."
+
+
+def other_kinds_text(facts: Facts, rows: Ints, most: int = 3) -> list[str]:
+    """How long the steps of other kinds than the leading one of some take: ``the one prefill took 89.2 ms``; of micro-batches nothing."""
+    steps, kinds, names = facts["steps"], facts["step_kinds"], plain_names(facts)
+    lead = steps["kind"][of_leading_kind(facts, rows)][:1].tolist()
+    found = []
+    for kind in range(kinds.n) if lead and lead[0] >= 0 else ():
+        what = StepKind(kinds["what"][kind])
+        own = np.flatnonzero(steps["kind"] == kind)
+        if kind == lead[0] or what == StepKind.COLD or what in MICRO_BATCHES:
+            continue
+        noun, name = _NOUNS.get(what, "step"), names[kind]
+        of = f" of {name.rpartition(', ')[2]}" if "kind" in name else name.removeprefix(noun)
+        of = "" if what == StepKind.MIXED or name in noun else of
+        time = format_ns(round(float(np.median(step_lengths(steps)[own]))))
+        one = len(own) == 1
+        takes = "took" if one else "take, by their median,"
+        graphs = ""
+        if kinds["graphs"][kind] != kinds["graphs"][lead[0]]:
+            graphs = f" ({_launches(kinds, kind)}; {_launches(kinds, lead[0])} in the others)"
+        count = "one" if one else format_count(len(own))
+        found.append(f"the {count} {noun}{'' if one else 's'}{of} {takes} {time}{graphs}")
+    return found[:most]
+
+
+def _launches(kinds: Table, kind: int) -> str:
+    count = int(kinds["graphs"][kind])
+    return format_counted(count, "graph launch", "graph launches") if count else "no graph launch"
+
+
+def kinds_text(facts: Facts, rows: Ints) -> str:
+    """What follows the answer on the leading kind of some steps: how the others differ."""
+    others = "; ".join(other_kinds_text(facts, rows))
+    return " ".join(
+        filter(None, (accumulation_text(facts), others and f"{others[:1].upper()}{others[1:]}."))
+    )
 
 
 def window_text(facts: Facts, selection: Selection) -> str:

@@ -15,9 +15,10 @@ from torch_tb_profiler.analysis.diff.repeats import Repeats, repeats_of
 from torch_tb_profiler.analysis.diff.significance import Floats, Moments, moments
 from torch_tb_profiler.analysis.diff.work_size import shapes_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
+from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, has_steps, sums_in
+from torch_tb_profiler.analysis.figures.step_kinds import of_leading_kind
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -150,21 +151,11 @@ class Side(msgspec.Struct, frozen=True, dict=True):
 
 
 def compared_side(facts: Facts, insight: Insight, selection: Selection) -> Side:
-    """The usual ones of the chosen steps, or the commonest kind; without cut, cold and odd ones; each
+    """Those of the chosen steps that are of the leading kind; without cut, cold and odd ones; each
     stays if nothing else was chosen.
     """
     whole = complete(facts, selection)
-    kind = facts["steps"]["kind"][whole]
-    counted = kind[(kind >= 0) & ~np.isin(kind, cold_kinds(facts))]
-    usual = np.flatnonzero(facts["step_kinds"]["what"] == StepKind.USUAL)
-    if len(counted) and not np.isin(counted, usual).any():
-        usual = np.array([np.bincount(counted).argmax()])
-    return side_of_kind(facts, insight, selection, whole[np.isin(kind, usual)])
-
-
-def cold_kinds(facts: Facts) -> Ints:
-    """Rows of ``step_kinds`` that are cold."""
-    return np.flatnonzero(facts["step_kinds"]["what"] == StepKind.COLD)
+    return side_of_kind(facts, insight, selection, of_leading_kind(facts, whole))
 
 
 def side_of_kind(facts: Facts, insight: Insight, selection: Selection, own: Ints) -> Side:

@@ -126,19 +126,18 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     step, of = windows.device_step, named.operator
     kernels = kernel_facts(trace, caused, of, communication, matrix, operators, step)
     windows, iterated = _iterated(trace, iterations, windows, caused, earlier, strings)
-    kinds = _kinds(trace, windows, iterated, operators.tables | kernels)
+    made = operators.tables | kernels | {"iterations": iterated}
+    kinds = _kinds(trace, windows, made, caused, names)
     tables: dict[str, Table] = {
         "steps": _steps(windows, kinds, breakdown.result()),
         "step_kinds": fact_schema.STEP_KINDS.build(**kinds.columns),
         "earlier_work": earlier,
-        "iterations": iterated,
         "devices": devices,
         "device_steps": device_steps,
         "unnamed_steps": named.unnamed_steps,
         "span_links": links.result(),
         **frames,
-        **operators.tables,
-        **kernels,
+        **made,
         **of_replays,
     }
     give_back_memory()
@@ -223,16 +222,20 @@ def _matrix_cores(trace: Trace, caused: DeviceCauses, maker: str) -> Array:
 
 
 def _kinds(
-    trace: Trace, windows: StepWindows, iterated: Table, tables: Mapping[str, Table]
+    trace: Trace,
+    windows: StepWindows,
+    tables: Mapping[str, Table],
+    caused: DeviceCauses,
+    names: HostNames,
 ) -> StepKinds:
     """What each step is, and with which others of a kind."""
     steps = len(windows.start)
     if windows.source == WHOLE_SPAN:
         return whole_kind(steps)
-    phase, begun = phase_of_steps(iterated, steps), tables["operator_steps"]
+    phase, begun = phase_of_steps(tables["iterations"], steps), tables["operator_steps"]
     inside = begun["step"] >= 0
     operators = sum_by(begun["step"][inside], steps, begun["calls"][inside])
-    work = step_work(trace, tables, windows, phase)
+    work = step_work(trace, tables, windows, phase, caused, names)
     return step_kinds(work, cut_steps(windows, operators, phase))
 
 

@@ -38,6 +38,7 @@ from torch_tb_profiler.views.findings.headline import LEAST_JUDGED, Answer, answ
 from torch_tb_profiler.views.findings.path import Path
 from torch_tb_profiler.views.findings.unexplained import unexplained
 from torch_tb_profiler.views.findings.wire import Evidence, Finding, FindingsPayload, Total
+from torch_tb_profiler.views.steps import kinds_text, step_noun
 from torch_tb_profiler.views.wire import Link, Number
 from torch_tb_profiler.views.words.texts import capitalised, cut, filled, missing
 from torch_tb_profiler.views.words.vocabulary import vocabulary
@@ -111,6 +112,10 @@ def _payload(
         answer = Answer(*memory_headline(source.trace, facts, source.insight))
     else:
         answer = answer_of(path, analysis, words, texts)
+        kinds = kinds_text(facts, np.array(analysis["all_rows"], np.int64))
+        answer = msgspec.structs.replace(
+            answer, detail=" ".join(filter(None, (answer.detail, kinds)))
+        )
     return FindingsPayload(
         headline=answer.headline,
         detail=answer.detail,
@@ -348,6 +353,9 @@ def _words(source: Source, analysis: Mapping[str, Any]) -> dict[str, str]:
 def _step_word(facts: Facts, analysis: Mapping[str, Any]) -> str:
     if "no_steps" in analysis["unsure"]:
         return "recording"
+    noun = step_noun(facts, np.array(analysis["all_rows"], np.int64))
+    if noun != "step":
+        return noun
     return "iteration" if facts.summary.workload.kind == WorkloadKind.SERVING else "step"
 
 

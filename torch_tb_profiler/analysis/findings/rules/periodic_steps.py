@@ -16,6 +16,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
+from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import (
     host_skips,
@@ -79,7 +80,7 @@ def _claim(context: RuleContext) -> Candidate | None:
             "longer": float((own.end - own.start).sum()) / len(having),
             "some": float(len(having)),
             "steps": float(len(context.steps)),
-            "others": float(np.median(wall[others])),
+            "others": float(np.median(wall[of_one_kind(context.facts, others)])),
         },
         {
             "every_takes": _every(context, having),

@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.figures.step_kinds import (
 from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.categories import CATEGORIES
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplayTable, listed
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_count, format_counted, format_ns
@@ -156,41 +156,56 @@ def accumulation_text(facts: Facts) -> str:
     return f"Gradient accumulation: a training step is {len(groups[0])} micro-batches, {whole}{optimizer}."
 
 
-def other_kinds_text(facts: Facts, rows: Ints, most: int = 3) -> list[str]:
-    """How long the steps of other kinds than the leading one of some take: ``the one prefill took 89.2 ms``; of micro-batches nothing."""
+def other_kinds(facts: Facts, rows: Ints, most: int = 3) -> list[tuple[str, str]]:
+    """How long the steps of other kinds than the leading one of some take, and by what they are told apart, which may be empty:
+    ``the one prefill took 89.2 ms``, ``without a graph launch, where a decode has 81``. Of micro-batches nothing.
+    """
     steps, kinds, names = facts["steps"], facts["step_kinds"], plain_names(facts)
-    lead = steps["kind"][of_leading_kind(facts, rows)][:1].tolist()
-    found = []
-    for kind in range(kinds.n) if lead and lead[0] >= 0 else ():
-        what = StepKind(kinds["what"][kind])
-        own = np.flatnonzero(steps["kind"] == kind)
-        if kind == lead[0] or what == StepKind.COLD or what in MICRO_BATCHES:
+    own = steps["kind"][of_leading_kind(facts, rows)]
+    lead = int(own[0]) if len(own) else -1
+    told = []
+    for kind in range(kinds.n if lead >= 0 else 0):
+        if kind == lead or kinds["what"][kind] in (StepKind.COLD, *MICRO_BATCHES):
             continue
-        noun, name = _NOUNS.get(what, "step"), names[kind]
-        of = f" of {name.rpartition(', ')[2]}" if "kind" in name else name.removeprefix(noun)
-        of = "" if what == StepKind.MIXED or name in noun else of
+        own = np.flatnonzero(steps["kind"] == kind)
         time = format_ns(round(float(np.median(step_lengths(steps)[own]))))
-        one = len(own) == 1
-        takes = "took" if one else "take, by their median,"
-        graphs = ""
-        if kinds["graphs"][kind] != kinds["graphs"][lead[0]]:
-            graphs = f" ({_launches(kinds, kind)}; {_launches(kinds, lead[0])} in the others)"
-        count = "one" if one else format_count(len(own))
-        found.append(f"the {count} {noun}{'' if one else 's'}{of} {takes} {time}{graphs}")
-    return found[:most]
+        which = _which(facts, kind, names[kind], len(own) > 1)
+        took = f"the one {which} took {time}"
+        took = took if len(own) == 1 else f"the {format_count(len(own))} {which} take {time} each"
+        graphs, others = (int(kinds["graphs"][one]) for one in (kind, lead))
+        count = format_counted(graphs, "graph launch", "graph launches")
+        launching = f"with {count}" if graphs else "without a graph launch"
+        has = format_count(others) if others else "none"
+        apart = f"{launching}, where a {_which(facts, lead, names[lead])} has {has}"
+        told.append((took, apart if (graphs > 0) != (others > 0) else ""))
+    return told[:most]
 
 
-def _launches(kinds: Table, kind: int) -> str:
-    count = int(kinds["graphs"][kind])
-    return format_counted(count, "graph launch", "graph launches") if count else "no graph launch"
-
-
-def kinds_text(facts: Facts, rows: Ints) -> str:
-    """What follows the answer on the leading kind of some steps: how the others differ."""
-    others = "; ".join(other_kinds_text(facts, rows))
-    return " ".join(
-        filter(None, (accumulation_text(facts), others and f"{others[:1].upper()}{others[1:]}."))
+def _which(facts: Facts, kind: int, name: str, several: bool = False) -> str:
+    """``prefill``, ``steps of kind B``, ``decodes without graphs``."""
+    noun = _NOUNS.get(StepKind(facts["step_kinds"]["what"][kind]), "step")
+    letter = name.rpartition("kind ")
+    of = (
+        f" of kind {letter[2]}"
+        if letter[1]
+        else name[name.find(" with") :]
+        if " with" in name
+        else ""
     )
+    return f"{noun}{'s' if several else ''}{of}"
+
+
+def kinds_text(facts: Facts, rows: Ints, said: bool = False) -> str:
+    """What follows the answer on the leading kind of some steps: how the others differ; ``said``: the answer says how long they take."""
+    others = [
+        (f"{took.partition(' took ')[0]} is {apart}" if apart else "")
+        if said
+        else ", ".join(filter(None, (took, apart)))
+        for took, apart in other_kinds(facts, rows)
+    ]
+    text = "; ".join(filter(None, others))
+    text = text and f"{text[:1].upper()}{text[1:]}."
+    return " ".join(filter(None, (accumulation_text(facts), text)))
 
 
 def window_text(facts: Facts, selection: Selection) -> str:

@@ -66,8 +66,10 @@ def whole_kind(steps: int) -> StepKinds:
     return StepKinds(np.full(steps, StepFlag.WHOLE, np.uint8), kind, columns | unknown | none)
 
 
-def step_kinds(work: StepWork, cut: Mask) -> StepKinds:
-    """Group the steps of a trace; ``cut``: those whose end was not recorded, bool of shape (steps,)."""
+def step_kinds(work: StepWork, cut: Mask, serves: bool) -> StepKinds:
+    """Group the steps of a trace; ``cut``: those whose end was not recorded, bool of shape (steps,); ``serves``: whether it is of a
+    server.
+    """
     flags = np.where(cut, StepFlag.CUT, 0).astype(np.uint8)
     group = _launching_the_same(work, ~cut)
     whole = ~cut & (work.wall > 0)
@@ -78,7 +80,7 @@ def step_kinds(work: StepWork, cut: Mask) -> StepKinds:
     group = np.where(is_cold, group.max(initial=-1) + 1, group)
     kind = _ordered(group, is_cold, work.wall)
     flags[_odd_rows(work, kind, is_cold | ~whole)] |= np.uint8(StepFlag.ODD)
-    return StepKinds(flags, kind, _described(work, kind, is_cold, flags))
+    return StepKinds(flags, kind, _described(work, kind, is_cold, flags, serves))
 
 
 def _launching_the_same(work: StepWork, counted: Mask) -> Ints:
@@ -206,14 +208,16 @@ def _odd_rows(work: StepWork, kind: Ints, apart: Mask) -> Ints:
     return np.concatenate(found)
 
 
-def _described(work: StepWork, kind: Ints, is_cold: Mask, flags: Array) -> dict[str, Array]:
+def _described(
+    work: StepWork, kind: Ints, is_cold: Mask, flags: Array, serves: bool
+) -> dict[str, Array]:
     rows = [np.flatnonzero(kind == number) for number in range(int(kind.max(initial=-1)) + 1)]
     first = np.array([own[0] for own in rows], np.int64)
     growth = [growth_of(work.wall, own[(flags[own] & StepFlag.ODD) == 0]) for own in rows]
     optimizer = [max(round(float(work.optimizer[own].mean())), 0) for own in rows]
     graphs = np.array([np.median(work.graphs[own]) for own in rows]).astype(np.int64)
     wall = np.array([np.median(work.wall[own]) for own in rows])
-    what = _named(work, first, graphs > 0, wall)
+    what = _named(work, first, graphs > 0, wall, serves)
     what[is_cold[first]] = StepKind.COLD
     sizes = [len(group) for group in micro_batches(what, kind)]
     micro = np.isin(what, (StepKind.MICRO_BATCH, StepKind.LAST_MICRO_BATCH))
@@ -234,7 +238,7 @@ def _described(work: StepWork, kind: Ints, is_cold: Mask, flags: Array) -> dict[
     }
 
 
-def _named(work: StepWork, first: Ints, graphs: Mask, wall: Floats) -> Array:
+def _named(work: StepWork, first: Ints, graphs: Mask, wall: Floats, serves: bool) -> Array:
     """``StepKind`` of each kind by its ``first`` step, whether it launches ``graphs``, and its median time; uint8."""
     what = np.full(len(first), StepKind.UNNAMED, np.uint8)
     backward, steps, phase = work.backward[first], work.optimizer[first] >= 0, work.phase[first]
@@ -249,7 +253,7 @@ def _named(work: StepWork, first: Ints, graphs: Mask, wall: Floats) -> Array:
     said = (phase >= 0) & (phase < unsaid)
     what[said] = phase[said] + StepKind.PREFILL
     # A server captures graphs of decoding, and computes prompts, which take longer, without them.
-    mute = phase == unsaid
+    mute = (phase == unsaid) | (serves & (phase < 0))
     longer = mute & ~graphs & (wall > wall[mute & graphs].max(initial=0))
     if (mute & graphs).any() and longer.any():
         what[mute & graphs], what[longer] = StepKind.DECODE, StepKind.PREFILL

@@ -112,6 +112,23 @@ def recurring(facts: Facts) -> Mask:
     return np.asarray((facts["steps"]["flags"] & unwanted) == 0)
 
 
+def doing_no_less(facts: Facts, rows: Ints) -> Ints:
+    """Of some steps those of the commonest kind, of equally common ones the shortest, and of the kinds that do what these do, and
+    more: what only some of them do is comparable. A prefill does nothing of what a decode does.
+    """
+    kind, size = facts["steps"]["kind"][rows], _numbers(facts)
+    own, count = np.unique(kind[kind >= 0], return_counts=True)
+    if not len(own):
+        return rows
+    base = own[np.lexsort((size.wall[own], -count))[0]]
+    [calls] = _calls_of_kinds((facts,))
+    each = calls / np.maximum(size.count, 1)[:, None]
+    total = each.sum(axis=1)
+    same = np.minimum(each, each[base]).sum(axis=1) >= SAME_MIX * total[base]
+    same &= (total > total[base]) | (np.arange(len(total)) == base)
+    return np.asarray(rows[np.append(same, False)[kind]])
+
+
 def of_one_kind(facts: Facts, rows: Ints) -> Ints:
     """Of some steps those that a mean or a saving is of: of the leading kind where there are several; of one kind alone all, the cold
     ones, too.
@@ -160,9 +177,11 @@ def common_kinds(a: Facts, b: Facts) -> CommonKinds:
             _pair(partner, *same, *number)
         if said == StepKind.COLD and len(alike[1]):
             partner[alike[0]] = alike[1]
-    phases = {int(own[0]) for own in what if len(own)} - {*_BY_CALLS, *MICRO_BATCHES}
-    if len(partner) and partner[0] < 0 and not (partner == 0).any() and not phases:
-        partner[0] = 0 if len(what[1]) else -1
+    leading = {int(own[0]) for own in what if len(own)}
+    alike = leading <= {StepKind.UNNAMED, *_BY_CALLS, *MICRO_BATCHES} or len(leading) == 1
+    free = len(partner) and len(what[1]) and partner[0] < 0 and not (partner == 0).any()
+    if alike and free:
+        partner[0] = 0
     return _joined(a, b, partner)
 
 

@@ -41,6 +41,7 @@ from torch_tb_profiler.views.findings.path import (
 from torch_tb_profiler.views.words.texts import capitalised, filled
 from torch_tb_profiler.views.work.iterations import answer_of_server, iteration_of
 
+PHASE_NOUNS = ("prefill", "decode", "mixed iteration")
 LEAST = 0.05
 """Share of the steps that the first finding must save to be the headline."""
 BESIDE = 0.05
@@ -94,7 +95,9 @@ def answer_of(
         return _by_design(kind, path, analysis, words)
     if first is None or first[0]["share"] < MUCH:
         iteration = iteration_of(path.facts, analysis["rows"][0])
-        if iteration is not None and iteration["rate"] is not None:
+        if iteration is None and words["step"] in PHASE_NOUNS:
+            iteration = {"phase": words["step"], "rate": None}
+        if iteration is not None and (iteration["rate"] is not None or analysis["others"]):
             return _of_server(path, analysis, words, iteration, first and first[0])
     if first is not None:
         return _of_cause(path, analysis, dict(words) | dict(first[1]), first[0])
@@ -121,13 +124,16 @@ def _of_server(
     """How fast a server is, and what its device does meanwhile."""
     computes = path.take(GROUPS["compute"])
     share = format_share(min(computes.total / analysis["step_ns"], 1.0))
-    told = f"The {words['device']} computes for {share} of it"
+    one = f"a {iteration['phase']}" if analysis["others"] else "it"
+    told = f"The {words['device']} computes for {share} of {one}"
     place = computes.place() if path.total else None
     at = f", most of that in {place}" if place and place.time >= MOST * computes.total else ""
     rest = "No cause was found that costs 2 % or more."
     if any(item["costs"] and not item["artefact"] for item in analysis["found"]):
         rest = "Little to save was found." if cause is None else ""
-    headline = answer_of_server(iteration["phase"], analysis["step_ns"], iteration["rate"])
+    headline = answer_of_server(
+        iteration["phase"], analysis["step_ns"], iteration["rate"], analysis["others"]
+    )
     detail = f"{told}{at}." if path.total else ""
     return Answer(
         headline, " ".join(filter(None, (detail, rest))), place.line if place and at else ""

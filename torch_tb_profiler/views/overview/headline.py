@@ -149,7 +149,8 @@ def _kinds(steps: Steps) -> Iterator[Sentence]:
         if kind and not steps["cold"][row] and not steps["cut"][row]:
             walls.setdefault(kind, []).append(steps["wall_ns"][row])
     if len(walls) > 1:
-        parts = [_kind_text(kind, times) for kind, times in walls.items()]
+        most = sorted(walls.items(), key=lambda pair: -sum(pair[1]))
+        parts = [_kind_text(kind, times) for kind, times in most]
         text = f"Kinds of steps (median of each): {'; '.join(parts[:_MOST_KINDS])}"
         more = f"; {len(parts) - _MOST_KINDS} more" if len(parts) > _MOST_KINDS else ""
         yield Sentence(key="kinds", text=f"{text}{more}.", tone="plain")

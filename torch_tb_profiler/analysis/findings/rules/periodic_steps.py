@@ -58,7 +58,7 @@ _WORDS = (
 
 
 def _claim(context: RuleContext) -> Candidate | None:
-    if context.is_whole or context.facts["iterations"].n or len(context.steps) < _LEAST_STEPS:
+    if context.is_whole or context.facts["iterations"].n or len(context.comparable) < _LEAST_STEPS:
         return None
     own = calls_of_some(context)
     usual, longer = longer_steps(context)
@@ -69,7 +69,7 @@ def _claim(context: RuleContext) -> Candidate | None:
         return None
     having = np.unique(own.step)
     wall = step_lengths(context.facts["steps"])
-    others = np.setdiff1d(context.steps, having)
+    others = np.setdiff1d(context.comparable, having)
     row = own.row if own.row.min() >= 0 else shown(context, own.row, own.step)
     seen = row >= 0
     return Candidate(
@@ -79,7 +79,7 @@ def _claim(context: RuleContext) -> Candidate | None:
         {
             "longer": float((own.end - own.start).sum()) / len(having),
             "some": float(len(having)),
-            "steps": float(len(context.steps)),
+            "steps": float(len(context.comparable)),
             "others": float(np.median(wall[of_one_kind(context.facts, others)])),
         },
         {
@@ -117,8 +117,8 @@ def _without(context: RuleContext, own: Own) -> Edit:
 
 def _every(context: RuleContext, having: Ints) -> str:
     """``every third step takes`` or ``3 of 10 steps take``."""
-    n = len(context.steps)
-    number = every(np.searchsorted(context.steps, having), n)
+    n = len(context.comparable)
+    number = every(np.searchsorted(context.comparable, having), n)
     if 1 < number < len(_WORDS):
         return f"every {_WORDS[number]} step takes"
     return f"{len(having)} of {n} steps take{'s' if len(having) == 1 else ''}"

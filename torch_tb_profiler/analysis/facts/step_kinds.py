@@ -34,7 +34,7 @@ ODD_DEVIATIONS = 5.0
 ODD_EXCESS = 0.1
 NORMAL_MAD = 1.4826
 """Standard deviation of a normal distribution / its median absolute deviation."""
-LEAST_SHARE = 0.1
+SIZE_SHARE = 1 / 3
 """Share of the steps that call the same from which on those of equal shapes are a kind."""
 LEAST_TO_JUDGE = 4
 """Steps of a kind from which on one of them is odd."""
@@ -107,13 +107,15 @@ def _divided(number: Ints, among: Callable[[Ints], Ints]) -> Ints:
 
 
 def _of_shapes(calls: Floats, said: Mask) -> Ints:
-    """Groups of steps by the shapes that most of them share with others; those whose shapes recur in few are one group, and
-    all are where most recur nowhere, as of batches that are as long as their texts. ``calls``: shape (steps, shapes).
+    """Groups of steps by the shapes that a good part of them share; the others are one group. All are where sizes differ by nature, as of
+    batches that are as long as their texts. ``calls``: shape (steps, shapes).
     """
     number = contents(calls, SAME_SHAPES)
     count = np.bincount(number)
-    recurs = count >= max(2, LEAST_SHARE * len(number))
-    if said.any() or 2 * count[recurs].sum() <= len(number):
+    recurs = count >= max(2, SIZE_SHARE * len(number))
+    # Few sizes meet by chance.
+    clear = (count[recurs] > 2).all() or recurs.sum() == 1
+    if said.any() or not clear or 2 * count[recurs].sum() <= len(number):
         return np.zeros(len(number), np.int64)
     return np.where(recurs[number], number, len(count))
 

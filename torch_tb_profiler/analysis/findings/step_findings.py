@@ -17,8 +17,8 @@ found      the findings that save 2 % of the median step or of all steps, in the
            ``recoverable_ns`` and ``share`` of the step ``row`` (None where it costs no time): the median one, else
            the one in the middle of those in which it saves most, which is ``length_ns``
            long; ``behind_ns`` (what it saves once others are mended), ``hit``: the rows in which it
-           counts, ``once``: ``row`` where that is the only one, else None, and ``weighs``: its share of all
-           steps
+           counts, ``once``: ``row`` where that is the only one, else None, and ``weighs``: what it saves of its kind as a
+           share of all steps
 totals     for each certainty what all changes of it and of greater certainty save together in the median step:
            ``certainty``, ``recoverable_ns``, ``share``, ``step_ns``, ``low_ns``, ``high_ns``
 =========  ========================================================================================
@@ -73,8 +73,9 @@ def findings_of(
             if told is None:
                 continue
             item |= told
-            if (of_hit := item.pop("of_hit")) and of_hit.pop("rows") == told["hit"]:
-                item |= of_hit | {"numbers": item["numbers"] | of_hit["numbers"]}
+            if (of_hit := item.pop("of_hit")) and of_hit["rows"] == told["hit"]:
+                item |= {key: of_hit[key] for key in ("words", "shown_ns")}
+                item["numbers"] = item["numbers"] | of_hit["numbers"]
         else:
             item |= {"row": median, "hit": [], **_SAVES_NOTHING}
             item |= {"length_ns": 0 if median is None else int(lengths[median])}
@@ -126,6 +127,8 @@ def counted(
     if len(hit):
         most = median if kind[median] in kind[hit] else hit[gains[hit].argmax()]
         hit = hit[kind[hit] == kind[most]]
+        # What it saves of other kinds is no reason to do it.
+        total = int(gains[rows][kind[rows] == kind[most]].sum())
     alone = bool(len(hit)) and gains[rows].max() >= _ALONE * total
     row = median
     if len(hit) and (alone or median not in hit):

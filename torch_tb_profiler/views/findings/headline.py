@@ -79,12 +79,14 @@ def answer_of(
             f"The file holds only sums, {total} in total.",
             "It tells where time was spent, not when.",
         )
+    kind = path.facts["steps"]["kind"]
     first = next(
         (
             (item, own)
             for item, own in zip(analysis["found"], texts, strict=True)
             if item["certainty"] in ("certain", "likely")
             and item["share"] >= LEAST
+            and (item["weighs"] >= LEAST or kind[item["row"]] == kind[analysis["rows"][0]])
             and RULES[item["rule"]].cause
         ),
         None,

@@ -37,7 +37,7 @@ class OtherKind(msgspec.Struct, frozen=True):
 
 
 def compared_sides(a: Chosen, b: Chosen) -> tuple[Side, Side, tuple[OtherKind, ...]]:
-    """The chosen steps of the kind that is compared, the leading one, and those of others."""
+    """The chosen steps of the kind that is compared, the commonest, and those of others."""
     kinds = common_kinds(a[0], b[0])
     chosen = [complete(facts, selection) for facts, _, selection in (a, b)]
     own = [of[steps] for of, steps in zip((kinds.a, kinds.b), chosen, strict=True)]
@@ -51,8 +51,7 @@ def compared_sides(a: Chosen, b: Chosen) -> tuple[Side, Side, tuple[OtherKind, .
             for of, steps, kind in zip((a, b), chosen, own, strict=True)
         ]
         return sides[0], sides[1], ()
-    # The kind that leads one of them, the first such.
-    main = both[0]
+    main = max(both, key=lambda kind: sum(counts[kind]))
     sides = [
         side_of_kind(*of, steps[kind == main])
         for of, steps, kind in zip((a, b), chosen, own, strict=True)

@@ -15,10 +15,9 @@ from torch_tb_profiler.analysis.diff.repeats import Repeats, repeats_of
 from torch_tb_profiler.analysis.diff.significance import Floats, Moments, moments
 from torch_tb_profiler.analysis.diff.work_size import shapes_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, has_steps, sums_in
-from torch_tb_profiler.analysis.figures.step_kinds import of_leading_kind
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -151,11 +150,14 @@ class Side(msgspec.Struct, frozen=True, dict=True):
 
 
 def compared_side(facts: Facts, insight: Insight, selection: Selection) -> Side:
-    """Those of the chosen steps that are of the leading kind; without cut, cold and odd ones; each
+    """Those of the chosen steps that are of the commonest kind; without cut, cold and odd ones; each
     stays if nothing else was chosen.
     """
     whole = complete(facts, selection)
-    return side_of_kind(facts, insight, selection, of_leading_kind(facts, whole))
+    kind, what = facts["steps"]["kind"][whole], facts["step_kinds"]["what"]
+    warm = kind[(kind >= 0) & (np.append(what, StepKind.COLD)[kind] != StepKind.COLD)]
+    own = whole[kind == np.bincount(warm).argmax()] if len(warm) else whole[:0]
+    return side_of_kind(facts, insight, selection, own)
 
 
 def side_of_kind(facts: Facts, insight: Insight, selection: Selection, own: Ints) -> Side:

@@ -86,7 +86,10 @@ def answer_of(
             for item, own in zip(analysis["found"], texts, strict=True)
             if item["certainty"] in ("certain", "likely")
             and item["share"] >= LEAST
-            and (item["weighs"] >= LEAST or kind[item["row"]] == kind[analysis["rows"][0]])
+            and (
+                item.get("weighs", item["share"]) >= LEAST
+                or kind[item["row"]] == kind[analysis["rows"][0]]
+            )
             and RULES[item["rule"]].cause
         ),
         None,

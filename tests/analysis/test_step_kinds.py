@@ -1,9 +1,11 @@
-"""Kinds of steps: what recurs is never cold, what sets up is, ranks agree, and no step is lost."""
+"""Kinds of steps: by what they launch alone; what recurs is never cold, what sets up is; ranks agree, and no figure is of two kinds."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -11,38 +13,61 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.builders.listed import facts_listed
-from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
-from torch_tb_profiler.analysis.facts.step_kinds import modes
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.figures.median_step import median_step
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.figures.step_kinds import (
     agreed,
     common_kinds,
+    doing_no_less,
     kind_names,
     recurring,
     step_kind_names,
+    training_steps,
 )
+from torch_tb_profiler.analysis.figures.step_table import average
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.views.steps import accumulation_text, kinds_text, step_noun
 
-TRAINS = ("aten::mm", "aten::relu", "MmBackward0", "Optimizer.step#SGD.step")
+FORWARD = ("aten::mm", "aten::relu")
+DIFFERENTIATES = (*FORWARD, "MmBackward0")
+TRAINS = (*DIFFERENTIATES, "Optimizer.step#SGD.step")
 VALIDATES = ("aten::mm", "aten::softmax", "aten::argmax", "aten::eq")
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of some µs: the operators that it calls, a µs each, and how long it compiles."""
+    """A step of some µs: the operators that it calls, a µs each, with inputs of so many ``rows``, and how long it compiles; its
+    ``graphs`` and the ``kernels`` by name that they launch, or its last operator.
+    """
 
     length: int
     calls: Sequence[str] = TRAINS
     compiles: int = 0
+    rows: int = 0
+    graphs: int = 0
+    kernels: Sequence[str] = ()
 
 
-def recorded(steps: Sequence[Step], first: int = 1) -> Facts:
-    lines, at = [], 0
+def recorded(steps: Sequence[Step], first: int = 1, mark: str = "ProfilerStep#{}") -> Facts:
+    lines, at, correlation = [], 0, 0
     for number, step in enumerate(steps, first):
-        lines.append(f"1 note ProfilerStep#{number}@{at}+{step.length}")
-        lines += [f"1 op {name}@{at + 1 + i}+1" for i, name in enumerate(step.calls)]
+        lines.append(f"1 note {mark.format(number)}@{at}+{step.length}")
+        dims = json.dumps({"Input Dims": [[step.rows, 8], [8, 8]]}) if step.rows else ""
+        for i, name in enumerate(step.calls):
+            kind = "note" if name.startswith("Optimizer.") else "op"
+            lines.append(f"1 {kind} {name}@{at + 1 + i}+1 {dims if kind == 'op' else ''}")
         if step.compiles:
             lines.append(f"1 op _compile.compile_inner@{at + 10}+{step.compiles}")
+        for i in range(max(step.graphs, len(step.kernels))):
+            call = "cudaGraphLaunch" if step.graphs else "cudaLaunchKernel"
+            correlation += 1
+            begin = at + len(step.calls) + 2 + i
+            lines.append(f"1 call {call}@{begin}+0.5 c{correlation}")
+            name = step.kernels[i % len(step.kernels)] if step.kernels else "replayed"
+            lines.append(f"gpu 0:7 kernel {name}@{begin + 0.6}+0.3 c{correlation}")
         at += step.length
     return facts_listed("\n".join(lines))
 
@@ -52,6 +77,29 @@ def cold(facts: Facts) -> list[int]:
     return found
 
 
+def odd(facts: Facts) -> list[int]:
+    found: list[int] = np.flatnonzero(facts["steps"]["flags"] & StepFlag.ODD).tolist()
+    return found
+
+
+def speaks_of_one_kind(facts: Facts) -> None:
+    """Laws: the first kind takes most time, the median and the mean are of it, and odd steps exceed the median of their own."""
+    table, lengths = facts["steps"], step_lengths(facts["steps"])
+    kind = table["kind"]
+    total = np.bincount(kind[kind >= 0], lengths[kind >= 0])
+    warm = facts["step_kinds"]["what"] != 8
+    assert total[0] == total[warm].max()
+    median = median_step(facts, np.arange(table.n))
+    assert median is not None
+    assert kind[median] == 0
+    if warm.sum() > 1:
+        mean = average(facts, select(facts))
+        assert mean is not None
+        assert mean[0] == pytest.approx(lengths[kind == 0].mean())
+    for row in odd(facts):
+        assert lengths[row] > 1.1 * np.median(lengths[kind == kind[row]])
+
+
 @st.composite
 def noisy(draw: st.DrawFn, length: int, n: int) -> list[int]:
     """Lengths within 3 %."""
@@ -59,15 +107,173 @@ def noisy(draw: st.DrawFn, length: int, n: int) -> list[int]:
 
 
 @st.composite
+def accumulating(draw: st.DrawFn) -> tuple[list[Step], int, int, list[list[int]]]:
+    """``(steps, micro-batches, µs of one, rows of each whole training step)``: the recording may begin and end anywhere in a
+    training step, and validations lie between.
+    """
+    size, groups = draw(st.integers(2, 9)), draw(st.integers(2, 4))
+    begins, ends = draw(st.integers(0, size - 1)), draw(st.integers(0, size - 1))
+    validates, validation = draw(st.booleans()), draw(st.integers(300, 5000))
+    one = draw(st.integers(500, 9000))
+    micro, last = Step(one, DIFFERENTIATES), Step(one + draw(st.integers(0, 4000)), TRAINS)
+    steps, whole = [micro] * (size - 1 - begins) + [last], [list(range(size))] if not begins else []
+    for _ in range(groups):
+        if validates:
+            steps.append(Step(validation, FORWARD))
+        whole.append(list(range(len(steps), len(steps) + size)))
+        steps += [micro] * (size - 1) + [last]
+    return steps + [micro] * ends, size, one, whole
+
+
+@given(accumulating())
+def test_a_training_step_is_its_micro_batches(
+    program: tuple[list[Step], int, int, list[list[int]]],
+) -> None:
+    steps, size, _, whole = program
+    facts = recorded(steps)
+    names = step_kind_names(facts)
+    said = {DIFFERENTIATES: "micro-batch", TRAINS: "micro-batch with the optimizer"}
+    for step, name in zip(steps, names, strict=True):
+        assert name.partition(",")[0] == said.get(tuple(step.calls), "validation")
+    assert [rows.tolist() for rows in training_steps(facts)] == whole
+    length = sum(1000 * steps[row].length for rows in whole for row in rows) / len(whole)
+    text = accumulation_text(facts)
+    assert f"a training step is {size} micro-batches, {format_ns(round(length))}" in text
+    speaks_of_one_kind(facts)
+    assert odd(facts) == []
+
+
+def test_the_time_of_the_optimizer_is_that_of_its_kernels() -> None:
+    micro = Step(1000, DIFFERENTIATES, kernels=("gemm",))
+    kernel = "void multi_tensor_apply_kernel<FusedAdamMathFunctor<float>>"
+    last = Step(1100, DIFFERENTIATES, kernels=("gemm", kernel, kernel))
+    facts = recorded([micro, micro, last] * 3)
+    assert "3 micro-batches, 3.10 ms, 600 ns of it the optimizer." in accumulation_text(facts)
+
+
+@pytest.mark.parametrize(
+    "pattern", ["OOOOMOOO", "OOOOOO", "MMMMMM", "OVOVOV"], ids=["a scaler skips one", "1", "0", "V"]
+)
+def test_what_is_no_accumulation(pattern: str) -> None:
+    made = {"O": Step(1000), "M": Step(900, DIFFERENTIATES), "V": Step(400, FORWARD)}
+    facts = recorded([made[letter] for letter in pattern])
+    assert accumulation_text(facts) == ""
+    assert not any("micro" in name for name in step_kind_names(facts))
+
+
+def test_one_step_of_the_optimizer_does_not_tell_how_many_micro_batches_it_applies() -> None:
+    facts = recorded([Step(900, DIFFERENTIATES)] * 3 + [Step(1000)])
+    assert "no training step was recorded whole" in accumulation_text(facts)
+
+
+MARKS = {
+    "vLLM": "execute_context_{}(4096)_generation_{}({})",
+    "SGLang": "step[{} bs=4 toks=4]",
+}
+
+
+@st.composite
+def served(draw: st.DrawFn) -> tuple[list[str], int, bool]:
+    """What each iteration does, how many graphs a decode launches, and whether prompts are computed without them."""
+    phases = draw(st.lists(st.sampled_from("PD"), min_size=6, max_size=14))
+    first = draw(st.integers(0, 3))
+    return ["P"] * min(first, 1) + ["D"] * 3 + phases, draw(st.integers(1, 90)), first > 0
+
+
+@given(served())
+def test_a_server_that_does_not_say_its_phases_is_known_by_its_graphs(
+    program: tuple[list[str], int, bool],
+) -> None:
+    phases, graphs, _ = program
+    decode = Step(300 + graphs, ("aten::argmax",), graphs=graphs)
+    prefill = Step(3000, ("aten::mm", "aten::softmax"), kernels=("gemm", "softmax"))
+    facts = recorded([prefill if phase == "P" else decode for phase in phases], 0, "execute_model")
+    names = step_kind_names(facts)
+    if "P" in phases:
+        assert {name.partition(",")[0] for name in names} == {"prefill", "decode"}
+        assert [name[0].upper() for name in names] == phases
+        rows = np.arange(len(phases))
+        lead = "decode" if names[median_step(facts, rows) or 0].startswith("decode") else "prefill"
+        assert step_noun(facts, rows) == lead
+        assert f"{graphs} graph launch" in kinds_text(facts, rows)
+    else:
+        assert set(names) == {""}
+    speaks_of_one_kind(facts)
+    assert odd(facts) == []
+
+
+@st.composite
+def unnamed(draw: st.DrawFn) -> list[list[Step]]:
+    """Two kinds of which nothing says what they do, told apart by one thing alone."""
+    calls, length = ("aten::mm", "aten::relu", "aten::add"), draw(st.integers(500, 2000))
+    other = length * draw(st.integers(2, 40))
+    one = Step(length, calls, rows=4, kernels=("gemm", "relu"))
+    two = draw(
+        st.sampled_from(
+            (
+                Step(other, calls, rows=4096, kernels=("gemm", "relu")),
+                Step(other, calls, rows=4, kernels=("flash", "softmax", "norm")),
+                Step(other, calls, rows=4, graphs=3, kernels=("gemm", "relu")),
+                Step(other, calls, rows=4, kernels=("gemm", "relu", "ncclDevKernel_AllReduce_Sum")),
+                Step(other, ("aten::sort", "aten::topk"), rows=4, kernels=("gemm", "relu")),
+            )
+        )
+    )
+    return [[one] * draw(st.integers(3, 12)), [two] * draw(st.integers(1, 12))]
+
+
+@given(unnamed(), st.randoms(use_true_random=False))
+def test_what_is_not_known_to_be_one_is_kind_a_and_kind_b(
+    kinds: list[list[Step]], random: object
+) -> None:
+    steps = kinds[0] + kinds[1]
+    random.shuffle(steps)  # type: ignore[attr-defined]
+    facts = recorded(steps)
+    kind = facts["steps"]["kind"]
+    assert {name.partition(",")[0] for name in kind_names(facts)} == {"kind A", "kind B"}
+    for number, step in zip(kind.tolist(), steps, strict=True):
+        assert (number == kind[0]) == (step == steps[0])
+    assert odd(facts) == cold(facts) == []
+    speaks_of_one_kind(facts)
+    assert "of kind B" in kinds_text(facts, np.arange(len(steps)))
+
+
+@given(st.lists(st.integers(1, 10**6), min_size=4, max_size=20, unique=True))
+def test_batches_that_are_as_long_as_their_texts_are_of_one_kind(rows: list[int]) -> None:
+    facts = recorded([Step(1000, rows=one) for one in rows])
+    assert set(facts["steps"]["kind"].tolist()) == {0}
+
+
+@given(st.data(), st.integers(4, 20), st.integers(1, 3), st.floats(1.5, 90))
+def test_time_makes_no_kind_but_an_odd_step(
+    data: st.DataObject, n: int, longer: int, factor: float
+) -> None:
+    walls = data.draw(noisy(10_000, n + 3))
+    at = data.draw(st.sets(st.integers(1, n + 2), min_size=1, max_size=1 if n < 9 else longer))
+    facts = recorded(
+        [Step(round(wall * (factor if row in at else 1))) for row, wall in enumerate(walls)]
+    )
+    assert facts["step_kinds"].n == 1
+    assert odd(facts) == sorted(at)
+    assert set(step_kind_names(facts)) == {""}
+
+
+def test_a_step_of_a_kind_does_no_less_only_where_it_does_the_same_and_more() -> None:
+    usual, evaluates = Step(1000), Step(9000, (*TRAINS, "aten::topk", "aten::eq"))
+    prefill = Step(9000, ("aten::sort", "aten::topk", "aten::eq"))
+    facts = recorded([usual] * 5 + [evaluates, prefill, usual])
+    assert doing_no_less(facts, np.arange(8)).tolist() == [0, 1, 2, 3, 4, 5, 7]
+
+
+@st.composite
 def programs(draw: st.DrawFn) -> tuple[list[Step], list[int], bool]:
-    """Steps, which of them recur long, and whether the first is cold."""
+    """Steps, which of them recur long and do something else, and whether the first is cold."""
     n, period = draw(st.integers(9, 24)), draw(st.integers(2, 4))
     offset, factor = draw(st.integers(0, period - 1)), draw(st.floats(2, 8))
     steps = [Step(length) for length in draw(noisy(1000, n))]
     long = list(range(offset, n, period)) if draw(st.booleans()) else []
-    calls = draw(st.sampled_from((TRAINS, VALIDATES)))
     for at in long:
-        steps[at] = Step(round(steps[at].length * factor), calls)
+        steps[at] = Step(round(steps[at].length * factor), VALIDATES)
     is_cold = draw(st.booleans()) and 0 not in long
     if is_cold:
         length = draw(st.integers(20_000, 90_000))
@@ -107,9 +313,10 @@ def test_cold_is_what_does_not_recur_and_the_rest_stays(
     if long:
         assert len(set(kind[long].tolist())) == 1
         assert kind[long[0]] != kind[others[0]]
-        if len(long) >= 3 and len(long) < len(others):
-            every = long[1] - long[0]
-            assert facts["step_kinds"]["period"][kind[long[0]]] == every
+        every = {b - a for a, b in pairwise(long)}
+        if len(every) == 1 and kind[long[0]] > 0:
+            assert facts["step_kinds"]["period"][kind[long[0]]] == every.pop()
+        speaks_of_one_kind(facts)
 
 
 @given(programs(), st.integers(3000, 90_000), st.integers(1, 6))
@@ -120,19 +327,6 @@ def test_a_first_step_that_does_something_else_is_not_cold(
     calls = (*(f"aten::once_{k}" for k in range(own)), "aten::mm")
     facts = recorded([Step(length, calls), *program[0][1:]])
     assert cold(facts) == []
-
-
-@given(st.data(), st.integers(6, 20), st.integers(6, 20))
-def test_two_modes_in_any_order(data: st.DataObject, low: int, high: int) -> None:
-    walls = [*data.draw(noisy(20_000, low)), *data.draw(noisy(120_000, high))]
-    order = data.draw(st.permutations(range(low + high)))
-    facts = recorded([Step(walls[at]) for at in order])
-    assert cold(facts) == []
-    assert facts["step_kinds"].n == 2
-    assert not facts["steps"]["flags"].any()
-    kind = facts["steps"]["kind"]
-    is_high = np.array(order) >= low
-    assert len(set(kind[is_high].tolist())) == len(set(kind[~is_high].tolist())) == 1
 
 
 @given(st.data(), st.integers(8, 40), st.floats(0.02, 0.1))
@@ -147,21 +341,11 @@ def test_growing_steps(data: st.DataObject, n: int, growth: float) -> None:
     assert cold(facts) == []
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(5, 100), st.floats(0.01, 0.1))
-def test_noise_is_divided_only_by_a_clear_gap(seed: int, n: int, spread: float) -> None:
-    wall = 1000 * np.exp(np.random.default_rng(seed).normal(0, spread, n))
-    mode = modes(wall)
-    low, high = wall[mode == 0], wall[mode > 0]
-    if len(high):
-        assert high.min() > low.max() * 1.1
-        assert high.min() / low.max() > max(low.max() / low.min(), high.max() / high.min())
-
-
 def test_a_first_validation_and_a_recompilation_are_not_cold() -> None:
     usual = [Step(1000)] * 5
     once = recorded([Step(9000, VALIDATES), *usual])
     assert cold(once) == []
-    assert kind_names(once) == ("usual", "once")
+    assert kind_names(once) == ("validation", "training")
     recurs = recorded([Step(9000, compiles=7000), *usual, Step(9000, compiles=7000), *usual])
     assert cold(recurs) == []
     two = recorded([Step(9000, compiles=7000), Step(4000, compiles=2900), *usual])
@@ -194,7 +378,7 @@ def test_kinds_that_only_one_recording_has_are_kinds_of_their_own() -> None:
     assert common_kinds(plain, slower).b.tolist() == [0] * 5
     changed = common_kinds(plain, recorded([Step(1000, VALIDATES)] * 4))
     assert changed.b.tolist() == [0] * 4
-    assert changed.what.tolist() == [StepKind.USUAL]
+    assert len(changed.names) == 1
 
 
 def test_a_selection_without_cold_steps_has_all_others() -> None:

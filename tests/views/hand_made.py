@@ -45,7 +45,9 @@ def facts(*, device: bool = True, **summary: Any) -> Facts:
     texts = StringBuilder()
     tables = {spec.name: spec.empty() for spec in fact_schema.FACT_TABLES}
     tables["steps"] = _steps(texts)
-    tables["step_kinds"] = fact_schema.STEP_KINDS.build(what=[0, 4], period=[-1, -1], growth=[0, 0])
+    tables["step_kinds"] = fact_schema.STEP_KINDS.build(
+        what=[0, 8], period=[-1, -1], growth=[0, 0], graphs=[0, 0], group=[-1, -1], optimizer=[0, 0]
+    )
     frames = texts.intern_all(
         ["train.py(1): main", "model.py(7): forward", "model.py(9): backward"]
     )

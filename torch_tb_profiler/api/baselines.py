@@ -24,8 +24,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler._version import __version__
-from torch_tb_profiler.analysis.diff.kinds import other_modes
-from torch_tb_profiler.analysis.diff.rank_test import LEAST_STEPS, Sample, compare_samples
+from torch_tb_profiler.analysis.diff.rank_test import Sample, compare_samples
 from torch_tb_profiler.analysis.diff.repeats import LEAST_TIMES, Repeated, Repeats
 from torch_tb_profiler.analysis.diff.side import Side, compared_side, with_repeats
 from torch_tb_profiler.analysis.figures.operators import operator_rows
@@ -260,7 +259,6 @@ def _worker(trace: TraceContext) -> dict[str, Any]:
         "step_ns": [int(value) for value in side.sample.walls],
         "odd": np.flatnonzero(side.sample.odd).tolist(),
         "cold_ns": [int(value) for value in side.sample.cold],
-        "modes": {name: [int(v) for v in walls] for name, walls in other_modes(side).items()},
         "repeats": _repeats(side),
         "shapes": _shapes(side),
         **{key: _figure(table, key) for key in FIGURES},
@@ -343,13 +341,9 @@ def _are_repeats(told: object) -> bool:
 
 def _samples(*sides: Mapping[str, Any]) -> tuple[Sample, Sample]:
     """Both sides as ``compared_sides`` chooses their steps."""
-    few = min(len(side["step_ns"]) for side in sides) < LEAST_STEPS
-    shared = set.intersection(*(set(side.get("modes", ())) for side in sides))
     found = []
     for side in sides:
-        walls = list(side["step_ns"])
-        for name, times in side.get("modes", {}).items():
-            walls += times if few or name not in shared else ()
+        walls = side["step_ns"]
         found.append(
             Sample(
                 np.array(walls, np.float64),
@@ -375,8 +369,6 @@ def _is_baseline(told: object) -> bool:
         and all(_numbers(worker.get(key, [])) for key in ("odd", "cold_ns"))
         and _numbers(worker.get("step_ns"))
         and _are_repeats(worker.get("repeats"))
-        and isinstance(worker.get("modes", {}), dict)
-        and all(map(_numbers, worker.get("modes", {}).values()))
         and _are_shapes(worker.get("shapes", []))
         and isinstance(worker.get("operators"), dict)
         and _numbers(list(worker["operators"].values()))

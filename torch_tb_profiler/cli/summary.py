@@ -99,7 +99,9 @@ def _document(
 ) -> Document:
     """One trace: its ``summary`` object, its overview and its findings."""
     from torch_tb_profiler.cli.finding_texts import findings_block
+    from torch_tb_profiler.views.steps import step_noun
 
+    noun = step_noun(context.facts, context.selection().steps)
     events, opened = summary["events"], context.opened
     lost = f", {format_count(events['lost'])} of them lost" if events["lost"] else ""
     extent = (
@@ -117,8 +119,8 @@ def _document(
     )
     blocks = (
         findings_block(findings, opened),
-        _breakdown(overview),
-        _what_if(context),
+        _breakdown(overview, noun),
+        _what_if(context, noun),
         _operators(opened, summary),
         _kernels(opened, summary),
         _memory(context),
@@ -134,7 +136,7 @@ def _document(
     )
 
 
-def _breakdown(overview: OverviewPayload) -> Block | None:
+def _breakdown(overview: OverviewPayload, noun: str) -> Block | None:
     average = overview.average
     if average is None:
         return None
@@ -156,12 +158,12 @@ def _breakdown(overview: OverviewPayload) -> Block | None:
     title = (
         f"Time of the whole recording: {format_ns(wall)}"
         if overview.step_source == WHOLE_SPAN
-        else f"Step time: {format_ns(wall)}, average of {average.steps} step{'s' if average.steps != 1 else ''}"
+        else f"Step time: {format_ns(wall)}, average of {format_counted(average.steps, noun, f'{noun}es' if noun.endswith('ch') else '')}"
     )
     return Table(title, columns, rows, len(rows))
 
 
-def _what_if(context: TraceContext) -> Block | None:
+def _what_if(context: TraceContext, noun: str) -> Block | None:
     """What the usual changes would save."""
     from torch_tb_profiler.analysis.what_if.table import preset_table
 
@@ -189,7 +191,7 @@ def _what_if(context: TraceContext) -> Block | None:
     )
     measured = format_ns(float(rows["measured_ns"][0]))
     return Table(
-        f"What if, of a step of {measured}; replay error {error}",
+        f"What if, of a {noun} of {measured}; replay error {error}",
         columns,
         cells[:PRESETS_SHOWN],
         rows.n,

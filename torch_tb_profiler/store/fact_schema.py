@@ -32,11 +32,14 @@ steps: Steps in time order. The eight categories add up to end - start - earlier
 """)
 
 STEP_KINDS = declared("""
-step_kinds: Kinds of steps: steps of one do the same in about the same time. The usual steps are the
-first row, the others follow in the order of their first step.
-    what    u1  StepKind  Usual 0, periodic 1, another mode 2, recorded once 3, cold 4.
-    period  i8  steps     Of a periodic kind: every so many steps; -1 otherwise.
-    growth  f8  ns        By which its steps become longer from one step to the next; 0 if they do not.
+step_kinds: Kinds of steps: steps of one launch the same. The kind with most time is the first row, the others follow in the
+order of their first step.
+    what       u1  StepKind  Unnamed 0, prefill 1, decode 2, mixed 3, training 4, validation 5, micro-batch 6, last micro-batch 7, cold 8.
+    period     i8  steps     Where it comes regularly: every so many steps; -1 otherwise.
+    growth     f8  ns        By which its steps become longer from one step to the next; 0 if they do not.
+    graphs     i8  launches  Graph launches of a step, the median.
+    group      i8  steps     Of micro-batches: so many make a training step; -1 unknown, and of other kinds.
+    optimizer  i8  ns        Device time, on a host alone host time, of the optimizer in a step, the mean; 0 without one.
 """)
 
 EARLIER_WORK = declared("""

@@ -9,18 +9,26 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import block_begins
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.facts.flags import StepKind
 from torch_tb_profiler.analysis.facts.steps import odd_reasons
 from torch_tb_profiler.analysis.figures.median_step import median_step
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection as Selection
 from torch_tb_profiler.analysis.figures.selection import has_steps, select
+from torch_tb_profiler.analysis.figures.step_kinds import (
+    MICRO_BATCHES,
+    of_leading_kind,
+    plain_names,
+    training_steps,
+)
 from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplayTable, listed
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.units import format_count, format_ns
+from torch_tb_profiler.units import format_count, format_counted, format_ns
 from torch_tb_profiler.views.display_wire import records, wire_columns
 
 if TYPE_CHECKING:
@@ -107,6 +115,97 @@ def choose(
         return select(facts, first, last, skip_cold)
     except IndexError as error:
         raise BadRequest(f"Parameter {name}: {error}.", "Take the indices from /steps.") from None
+
+
+_NOUNS = {
+    StepKind.PREFILL: "prefill",
+    StepKind.DECODE: "decode",
+    StepKind.MIXED: "mixed iteration",
+    StepKind.TRAINING: "training step",
+    StepKind.VALIDATION: "validation",
+    **dict.fromkeys(MICRO_BATCHES, "micro-batch"),
+}
+
+
+def several_kinds(facts: Facts) -> bool:
+    """Whether there are steps of several kinds, cold ones aside."""
+    return int((facts["step_kinds"]["what"] != StepKind.COLD).sum()) > 1
+
+
+def step_noun(facts: Facts, rows: Ints) -> str:
+    """What a step of the leading kind of some is called where there are several kinds: ``decode``, ``micro-batch``, ``step``."""
+    kind = facts["steps"]["kind"][of_leading_kind(facts, rows)]
+    if not several_kinds(facts) or not len(kind) or kind[0] < 0:
+        return "step"
+    return _NOUNS.get(StepKind(facts["step_kinds"]["what"][kind[0]]), "step")
+
+
+def accumulation_text(facts: Facts) -> str:
+    """How many micro-batches make a training step, and how long that takes; empty where gradients are not accumulated."""
+    kinds = facts["step_kinds"]
+    last = np.flatnonzero(kinds["what"] == StepKind.LAST_MICRO_BATCH)
+    if not len(last):
+        return ""
+    groups = training_steps(facts)
+    if not groups:
+        return "Gradient accumulation: no training step was recorded whole, from one step of the optimizer to the next."
+    lengths = step_lengths(facts["steps"])
+    whole = format_ns(round(float(np.mean([lengths[rows].sum() for rows in groups]))))
+    part = int(np.max(kinds["optimizer"][last]))
+    optimizer = f", {format_ns(part)} of it the optimizer" if part > 0 else ""
+    return f"Gradient accumulation: a training step is {len(groups[0])} micro-batches, {whole}{optimizer}."
+
+
+def other_kinds(facts: Facts, rows: Ints, most: int = 3) -> list[tuple[str, str]]:
+    """How long the steps of other kinds than the leading one of some take, and by what they are told apart, which may be empty:
+    ``the one prefill took 89.2 ms``, ``without a graph launch, where a decode has 81``. Of micro-batches nothing.
+    """
+    steps, kinds, names = facts["steps"], facts["step_kinds"], plain_names(facts)
+    own = steps["kind"][of_leading_kind(facts, rows)]
+    lead = int(own[0]) if len(own) else -1
+    told = []
+    for kind in range(kinds.n if lead >= 0 else 0):
+        if kind == lead or kinds["what"][kind] in (StepKind.COLD, *MICRO_BATCHES):
+            continue
+        own = np.flatnonzero(steps["kind"] == kind)
+        time = format_ns(round(float(np.median(step_lengths(steps)[own]))))
+        which = _which(facts, kind, names[kind], len(own) > 1)
+        took = f"the one {which} took {time}"
+        took = took if len(own) == 1 else f"the {format_count(len(own))} {which} take {time} each"
+        graphs, others = (int(kinds["graphs"][one]) for one in (kind, lead))
+        count = format_counted(graphs, "graph launch", "graph launches")
+        launching = f"with {count}" if graphs else "without a graph launch"
+        has = format_count(others) if others else "none"
+        apart = f"{launching}, where a {_which(facts, lead, names[lead])} has {has}"
+        told.append((took, apart if (graphs > 0) != (others > 0) else ""))
+    return told[:most]
+
+
+def _which(facts: Facts, kind: int, name: str, several: bool = False) -> str:
+    """``prefill``, ``steps of kind B``, ``decodes without graphs``."""
+    noun = _NOUNS.get(StepKind(facts["step_kinds"]["what"][kind]), "step")
+    letter = name.rpartition("kind ")
+    of = (
+        f" of kind {letter[2]}"
+        if letter[1]
+        else name[name.find(" with") :]
+        if " with" in name
+        else ""
+    )
+    return f"{noun}{'s' if several else ''}{of}"
+
+
+def kinds_text(facts: Facts, rows: Ints, said: bool = False) -> str:
+    """What follows the answer on the leading kind of some steps: how the others differ; ``said``: the answer says how long they take."""
+    others = [
+        (f"{took.partition(' took ')[0]} is {apart}" if apart else "")
+        if said
+        else ", ".join(filter(None, (took, apart)))
+        for took, apart in other_kinds(facts, rows)
+    ]
+    text = "; ".join(filter(None, others))
+    text = text and f"{text[:1].upper()}{text[1:]}."
+    return " ".join(filter(None, (accumulation_text(facts), text)))
 
 
 def window_text(facts: Facts, selection: Selection) -> str:

@@ -296,19 +296,20 @@ def test_the_median_step_is_a_real_one_in_the_middle_of_the_usual_ones(found: St
         assert found.median == -1
     elif len(usual):
         assert found.usual[found.median]
-        phase = found.phase[usual]
-        times = {one: found.wall[usual][phase == one].sum() for one in phase.tolist()}
-        assert times[found.phase[found.median]] == max(times.values())
-        usual = usual[phase == found.phase[found.median]]
+        kind = found.kind[usual]
+        times = {one: found.wall[usual][kind == one].sum() for one in kind.tolist()}
+        assert times[found.kind[found.median]] == max(times.values())
+        usual = usual[kind == found.kind[found.median]]
         wall = found.wall[usual]
         assert (wall < found.wall[found.median]).sum() <= (len(usual) - 1) // 2
         assert (wall > found.wall[found.median]).sum() <= len(usual) // 2
     for step in np.flatnonzero(found.known).tolist():
         other = found.median_for(step)
-        assert (other < 0) == (found.known.sum() < 2)
-        alike = found.usual & (found.phase == found.phase[step])
-        if other >= 0 and (np.flatnonzero(alike) != step).any():
-            assert alike[other]
+        if not found.cold[step] and not found.cut[step]:
+            assert other < 0 or found.kind[other] == found.kind[step]
+            assert (other < 0) == ((found.known & (found.kind == found.kind[step])).sum() < 2)
+        else:
+            assert (other < 0) == (found.known.sum() < 2)
     odd = found.slowest_odd
     assert odd < 0 or (found.odd[odd] and not found.cold[odd])
 

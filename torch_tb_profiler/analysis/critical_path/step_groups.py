@@ -22,8 +22,8 @@ from torch_tb_profiler.analysis.critical_path.ranks_figures import RanksSegments
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.facts.earlier_work import left_out
 from torch_tb_profiler.analysis.facts.flags import StepFlag
-from torch_tb_profiler.analysis.figures.median_step import middle, of_main_phase
-from torch_tb_profiler.analysis.figures.step_kinds import agreed, phases_of_kinds
+from torch_tb_profiler.analysis.figures.median_step import middle
+from torch_tb_profiler.analysis.figures.step_kinds import agreed
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
@@ -44,7 +44,7 @@ class StepGroups(msgspec.Struct, frozen=True):
         names: of the steps.
         time: ns, int64 of shape (steps, groups); −1 in the rows of steps whose path is not known.
         cold, odd, cut: bool of shape (steps,).
-        phase: of an inference server, int64 of shape (steps,); −1 none.
+        kind: of the step, int64 of shape (steps,); −1 unknown.
         own: row of ``facts["steps"]`` of the asked trace, −1 where it has no such step.
         has_device: whether an accelerator was recorded; vendor: whose, empty unknown.
     """
@@ -54,7 +54,7 @@ class StepGroups(msgspec.Struct, frozen=True):
     cold: Mask
     odd: Mask
     cut: Mask
-    phase: Ints
+    kind: Ints
     own: Ints
     has_device: bool
     vendor: str = ""
@@ -76,24 +76,29 @@ class StepGroups(msgspec.Struct, frozen=True):
 
     @property
     def median(self) -> int:
-        """The step of median length, of an even number the shorter of the two: of the usual ones where there are any, and of a
-        server's iterations of the phase that takes most time; −1 without one.
+        """The step of median length, of an even number the shorter of the two: of the usual ones where there are any, and of
+        the kind that takes most time; −1 without one.
         """
         kept = self.usual if self.usual.any() else self.known
         rows = np.flatnonzero(kept)
         if not len(rows):
             return -1
-        return self._middle(rows[of_main_phase(self.phase[rows], self.wall[rows])])
+        # Counted from −1, which is unknown.
+        leading = np.argmax(np.bincount(self.kind[rows] + 1, self.wall[rows])) - 1
+        return self._middle(rows[self.kind[rows] == leading])
 
     def median_for(self, step: int) -> int:
-        """What a step is compared with: the median step of its phase, else of all others; −1 without one."""
-        alike = self.usual & (self.phase == self.phase[step])
-        own = self._middle(np.flatnonzero(alike))
-        if own >= 0 and (own != step or alike.sum() > 1):
-            return own
-        others = self.known & (np.arange(len(self.names)) != step)
-        among = self.usual & others
-        return self._middle(np.flatnonzero(among if among.any() else others))
+        """What a step is compared with: the median step of its kind; a cold one, or one that was cut off, with that of all others; −1
+        without one.
+        """
+        among = self.usual
+        if not self.cold[step] and not self.cut[step]:
+            alike = self.known & (self.kind == self.kind[step])
+            among = among & alike if (among & alike).any() else alike
+            return self._middle(np.flatnonzero(among)) if alike.sum() > 1 else -1
+        among = among & (self.kind == self.kind[self.median]) if self.median >= 0 else among
+        others = (among if among.any() else self.known) & (np.arange(len(self.names)) != step)
+        return self._middle(np.flatnonzero(others))
 
     @property
     def slowest_odd(self) -> int:
@@ -118,7 +123,7 @@ def own_groups(facts: Facts, insight: Insight) -> StepGroups:
         (flags & StepFlag.COLD) != 0,
         (flags & StepFlag.ODD) != 0,
         (flags & StepFlag.CUT) != 0,
-        np.append(phases_of_kinds(facts), -1)[steps["kind"]],
+        steps["kind"].astype(np.int64),
         np.arange(steps.n),
         has_device,
         facts.summary.vendor,
@@ -158,7 +163,11 @@ def run_groups(
             place = figures.steps.place[rank]
             mask[place[(place >= 0) & own[: len(place)]]] = True
         marked[flag] = mask
-    own_row = np.full(count, -1, np.int64)
+    kind, own_row = np.full((2, count), -1, np.int64)
+    for rank, own in facts.items():
+        place = figures.steps.place[rank]
+        there = (place >= 0) & (own["steps"]["kind"][: len(place)] >= 0)
+        kind[place[there]] = own["steps"]["kind"][: len(place)][there]
     if asked >= 0:
         place = figures.steps.place[asked]
         own_row[place[place >= 0]] = np.flatnonzero(place >= 0)
@@ -168,7 +177,7 @@ def run_groups(
         marked[StepFlag.COLD],
         marked[StepFlag.ODD],
         marked[StepFlag.CUT],
-        np.full(count, -1, np.int64),
+        kind,
         own_row,
         has_device,
         next((own.summary.vendor for own in facts.values() if own.summary.has_device), ""),

@@ -24,7 +24,6 @@ from torch_tb_profiler.analysis.diff.pairing import stable_name
 from torch_tb_profiler.analysis.diff.significance import Floats
 from torch_tb_profiler.analysis.facts.iterations import LEAST_COVERAGE, outermost
 from torch_tb_profiler.analysis.facts.step_kinds import (
-    LEAST_SHARE,
     NORMAL_MAD,
     ODD_DEVIATIONS,
     ODD_EXCESS,
@@ -34,6 +33,8 @@ from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
+LEAST_SHARE = 0.1
+"""Share of the units from which on those of another length are none that a pause lies within."""
 LEAST_TIMES = 4
 """Calls from which on a name repeats: three units, from begin to begin."""
 MOST_NAMES = 64

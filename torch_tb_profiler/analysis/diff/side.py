@@ -150,21 +150,14 @@ class Side(msgspec.Struct, frozen=True, dict=True):
 
 
 def compared_side(facts: Facts, insight: Insight, selection: Selection) -> Side:
-    """The usual ones of the chosen steps, or the commonest kind; without cut, cold and odd ones; each
+    """Those of the chosen steps that are of the commonest kind; without cut, cold and odd ones; each
     stays if nothing else was chosen.
     """
     whole = complete(facts, selection)
-    kind = facts["steps"]["kind"][whole]
-    counted = kind[(kind >= 0) & ~np.isin(kind, cold_kinds(facts))]
-    usual = np.flatnonzero(facts["step_kinds"]["what"] == StepKind.USUAL)
-    if len(counted) and not np.isin(counted, usual).any():
-        usual = np.array([np.bincount(counted).argmax()])
-    return side_of_kind(facts, insight, selection, whole[np.isin(kind, usual)])
-
-
-def cold_kinds(facts: Facts) -> Ints:
-    """Rows of ``step_kinds`` that are cold."""
-    return np.flatnonzero(facts["step_kinds"]["what"] == StepKind.COLD)
+    kind, what = facts["steps"]["kind"][whole], facts["step_kinds"]["what"]
+    warm = kind[(kind >= 0) & (np.append(what, StepKind.COLD)[kind] != StepKind.COLD)]
+    own = whole[kind == np.bincount(warm).argmax()] if len(warm) else whole[:0]
+    return side_of_kind(facts, insight, selection, own)
 
 
 def side_of_kind(facts: Facts, insight: Insight, selection: Selection, own: Ints) -> Side:

@@ -81,7 +81,7 @@ from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
-from torch_tb_profiler.store.summary import EventCounts, Summary
+from torch_tb_profiler.store.summary import EventCounts, Summary, Workload, WorkloadKind
 
 
 def derive(trace: Trace, part: str = "", parts: Sequence[str] = ()) -> Facts:
@@ -127,26 +127,27 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     step, of = windows.device_step, named.operator
     kernels = kernel_facts(trace, caused, of, communication, matrix, operators, step)
     windows, iterated = _iterated(trace, iterations, windows, caused, earlier, strings)
-    kinds = _kinds(trace, windows, iterated, operators.tables | kernels)
+    made = operators.tables | kernels | {"iterations": iterated}
+    workload = find_workload(trace, caused, communication)
+    serves = workload.kind == WorkloadKind.SERVING
+    kinds = _kinds(trace, windows, made, caused, names, serves)
     tables: dict[str, Table] = {
         "steps": _steps(windows, kinds, breakdown.result()),
         "step_kinds": fact_schema.STEP_KINDS.build(**kinds.columns),
         **silent,
-        "iterations": iterated,
         "devices": devices,
         "device_steps": device_steps,
         "unnamed_steps": named.unnamed_steps,
         "span_links": links.result(),
         **frames,
-        **operators.tables,
-        **kernels,
+        **made,
         **of_replays,
     }
     give_back_memory()
     defects, touched = _find_defects(trace, overlapping, caused, windows, tables)
     give_back_memory()
     summary = replace(
-        _summary(trace, names, caused, windows, tables, maker, named, communication),
+        _summary(trace, names, caused, windows, tables, maker, named, workload),
         matrix_eligible_share=operators.eligible_share,
         touched_ns=touched,
         profiled_ranges=_profiled_ranges(trace, tables["span_links"], defects),
@@ -229,17 +230,22 @@ def _matrix_cores(trace: Trace, caused: DeviceCauses, maker: str) -> Array:
 
 
 def _kinds(
-    trace: Trace, windows: StepWindows, iterated: Table, tables: Mapping[str, Table]
+    trace: Trace,
+    windows: StepWindows,
+    tables: Mapping[str, Table],
+    caused: DeviceCauses,
+    names: HostNames,
+    serves: bool,
 ) -> StepKinds:
     """What each step is, and with which others of a kind."""
     steps = len(windows.start)
     if windows.source == WHOLE_SPAN:
         return whole_kind(steps)
-    phase, begun = phase_of_steps(iterated, steps), tables["operator_steps"]
+    phase, begun = phase_of_steps(tables["iterations"], steps), tables["operator_steps"]
     inside = begun["step"] >= 0
     operators = sum_by(begun["step"][inside], steps, begun["calls"][inside])
-    work = step_work(trace, tables, windows, phase)
-    return step_kinds(work, cut_steps(windows, operators, phase))
+    work = step_work(trace, tables, windows, phase, caused, names)
+    return step_kinds(work, cut_steps(windows, operators, phase), serves)
 
 
 def _steps(windows: StepWindows, kinds: StepKinds, breakdown: Mapping[str, Array]) -> Table:
@@ -267,13 +273,12 @@ def _summary(
     tables: dict[str, Table],
     maker: str,
     named: WorkNames,
-    communication: Array,
+    workload: Workload,
 ) -> Summary:
     spans = trace["spans"]
     kernel = spans["role"][caused.row] == Role.KERNEL
     info = distributed_info(trace)
     backend = info.get("backend")
-    workload = find_workload(trace, caused, communication)
     return Summary(
         step_source=windows.source,
         span_ns=latest_end(spans),

@@ -19,17 +19,23 @@ class StepFlag(IntFlag):
 
 
 class StepKind(IntEnum):
-    """What a kind of steps is among the others; the column ``step_kinds.what``."""
+    """What the steps of a kind do, where what they launch is evidence of it; the column ``step_kinds.what``."""
 
-    USUAL = 0
-    """The commonest."""
-    PERIODIC = 1
-    """Every so many steps: a validation, a checkpoint, logging, a collection."""
-    MODE = 2
-    """Recurs without a rule."""
-    SINGLE = 3
-    """Other work, recorded once."""
-    COLD = 4
+    UNNAMED = 0
+    """Nothing tells."""
+    PREFILL = 1
+    """The first three: the phases of an inference server, in the order of ``PHASES``."""
+    DECODE = 2
+    MIXED = 3
+    TRAINING = 4
+    """A backward pass."""
+    VALIDATION = 5
+    """No backward pass, but matrix products of the steps that have one."""
+    MICRO_BATCH = 6
+    """A backward pass whose gradients a later step's optimizer applies."""
+    LAST_MICRO_BATCH = 7
+    """A backward pass and the optimizer, behind micro-batches."""
+    COLD = 8
     """The cold first steps."""
 
 

@@ -1,19 +1,22 @@
-"""What each step did, as its kind is judged by: calls per name, what was new in it, and the time spent on setting up."""
+"""What each step did, as its kind is judged by: what it launched, and the time spent on setting up."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
-from torch_tb_profiler.analysis.arrays.intervals import measure, union
+from torch_tb_profiler.analysis.arrays.intervals import measure, union, window_at
 from torch_tb_profiler.analysis.facts.calltree import is_call
-from torch_tb_profiler.analysis.facts.host_names import spans_named
+from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
+from torch_tb_profiler.analysis.facts.host_names import HostNames, spans_named
 from torch_tb_profiler.analysis.facts.steps import StepWindows
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.analysis.facts.workload_kind import BACKWARD, BACKWARD_KERNEL
+from torch_tb_profiler.hardware.knowledge import Knowledge
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
@@ -38,6 +41,10 @@ _CODE = re.compile(
     re.IGNORECASE,
 )
 """Calls that compile, load, allocate or tune. What is part of every step counts as none."""
+_OPTIMIZER = re.compile(
+    r"Optimizer\.step#|aten::_fused_(?:adamw?|sgd|adagrad)_$|.*[\\/]torch[\\/]optim[\\/]\w+\.py\(\d+\): step$"
+)
+_OPTIMIZER_KERNEL = re.compile(r"multi_tensor_apply_kernel.*(?:Adam|SGD|Sgd|Lamb|LAMB|Adagrad)")
 
 
 class StepWork(msgspec.Struct, frozen=True):
@@ -50,6 +57,12 @@ class StepWork(msgspec.Struct, frozen=True):
     time: the same of self time (of communication 0), ns; host and device differ in ``device``.
     sized: calls with the input shapes and grids told apart, shape (steps, shapes).
     device: whether a name is a kernel's, bool of shape (names,).
+    shaped: of ``sized`` the operators whose shapes were recorded, and the kernels whose grids were; two masks, bool of
+        shape (shapes,).
+    products: whether a name is an operator's that multiplies matrices, bool of shape (names,).
+    graphs: graph launches, int64 of shape (steps,).
+    backward, collectives: whether there are any, bool.
+    optimizer: time of its device work, on a host alone of its calls, ns; −1 without one; int64.
     """
 
     wall: Floats
@@ -59,6 +72,12 @@ class StepWork(msgspec.Struct, frozen=True):
     time: Floats
     sized: Floats
     device: Array
+    shaped: tuple[Mask, Mask]
+    products: Mask
+    graphs: Ints
+    backward: Mask
+    collectives: Mask
+    optimizer: Ints
 
     def does_all_of(self, step: int, usual: Ints) -> bool:
         """Whether a step does what some others do, and with the same shapes if those have them in common."""
@@ -87,13 +106,18 @@ def _common(calls: Floats, step: int, usual: Ints) -> float:
 
 
 def step_work(
-    trace: Trace, tables: Mapping[str, Table], windows: StepWindows, phase: Ints
+    trace: Trace,
+    tables: Mapping[str, Table],
+    windows: StepWindows,
+    phase: Ints,
+    caused: DeviceCauses,
+    host_names: HostNames,
 ) -> StepWork:
     """What steps did; ``tables``: the facts' ``operators``, ``operator_steps``, ``kernels``, ``kernel_steps``."""
     steps = len(windows.start)
     host, device = tables["operator_steps"], tables["kernel_steps"]
     names, kernels = tables["operators"], tables["kernels"]
-    calls, time = _matrices(
+    called, calls, time = _matrices(
         steps,
         host["step"],
         names["name"][host["operator"]],
@@ -101,32 +125,95 @@ def step_work(
         host["host_self"] + host["runtime"],
     )
     communication = kernels["communication"][device["kernel"]] != 0
-    launched, ran = _matrices(
+    ran_names, launched, ran = _matrices(
         steps,
         device["step"],
         kernels["name"][device["kernel"]],
         device["calls"],
         np.where(communication, 0, device["total"]),
     )
-    _, shaped = group_rows((names["name"].astype(np.int64), names["dims"].astype(np.int64)))
-    _, grids = group_rows((kernels["name"].astype(np.int64), kernels["grid"].astype(np.int64)))
-    sized = [
-        _matrices(steps, host["step"], shaped[host["operator"]], host["calls"])[0],
-        _matrices(steps, device["step"], grids[device["kernel"]], device["calls"])[0],
-    ]
+    first, shaped = group_rows((names["name"].astype(np.int64), names["dims"].astype(np.int64)))
+    first_grid, grids = group_rows(
+        (kernels["name"].astype(np.int64), kernels["grid"].astype(np.int64))
+    )
+    shapes, sized = _matrices(steps, host["step"], shaped[host["operator"]], host["calls"])
+    on_grid, gridded = _matrices(steps, device["step"], grids[device["kernel"]], device["calls"])
+    known = names["dims"][first][shapes] >= 0, kernels["grid"][first_grid][on_grid] >= 0
+    eligible = names["matrix_eligible"] == Knowledge.YES
+    on_host = np.arange(len(called) + len(ran_names)) < len(called)
     return StepWork(
         windows.length.astype(np.float64),
         phase,
         _setup(trace, windows.start, windows.end),
         np.hstack((calls, launched)),
         np.hstack((time, ran)),
-        np.hstack(sized),
-        np.arange(calls.shape[1] + launched.shape[1]) >= calls.shape[1],
+        np.hstack((sized, gridded)),
+        ~on_host,
+        (
+            np.append(known[0], np.zeros_like(known[1])),
+            np.append(np.zeros_like(known[0]), known[1]),
+        ),
+        np.append(np.isin(called, names["name"][eligible]), np.zeros(len(ran_names), np.bool_)),
+        *_launches(trace, tables, windows, caused, host_names),
     )
 
 
-def _matrices(steps: int, step: Array, key: Array, *values: Array) -> list[Floats]:
-    """Sums per step and key, float64 of shape (steps, keys); the keys with most of the first value."""
+def _launches(
+    trace: Trace,
+    tables: Mapping[str, Table],
+    windows: StepWindows,
+    caused: DeviceCauses,
+    names: HostNames,
+) -> tuple[Ints, Mask, Mask, Ints]:
+    """``graphs``, ``backward``, ``collectives`` and ``optimizer`` of ``StepWork``."""
+    spans, kernels, steps = trace["spans"], tables["kernel_steps"], len(windows.start)
+    role, name = spans["role"], spans["name"]
+
+    def step_of(rows: Ints) -> Array:
+        return window_at(windows.host_start, windows.host_end, spans["start"][rows])
+
+    def count(step: Array) -> Ints:
+        return np.bincount(step[step >= 0], minlength=steps).astype(np.int64)
+
+    host = role == Role.OPERATOR
+    if host.any():
+        backward = step_of(np.flatnonzero(spans_named(trace, host, BACKWARD.match)))
+    else:
+        back = spans_named(trace, role == Role.KERNEL, BACKWARD_KERNEL.search)
+        backward = windows.device_step[back[caused.row]]
+    collective = step_of(np.flatnonzero(host & names.collective[name]))
+    communicates = tables["kernels"]["communication"][kernels["kernel"]] != 0
+    return (
+        count(step_of(np.flatnonzero((role == Role.RUNTIME) & names.graph_launch[name]))),
+        count(backward) > 0,
+        count(collective) + count(kernels["step"][communicates]) > 0,
+        _optimizer(trace, windows, caused, step_of),
+    )
+
+
+def _optimizer(
+    trace: Trace, windows: StepWindows, caused: DeviceCauses, step_of: Callable[[Ints], Array]
+) -> Ints:
+    spans, steps = trace["spans"], len(windows.start)
+    role = spans["role"]
+    said = (role == Role.OPERATOR) | (role == Role.ANNOTATION) | (role == Role.PYTHON)
+    calls = np.flatnonzero(spans_named(trace, said, _OPTIMIZER.match))
+    begin = spans["start"][calls]
+    when = union(begin, begin + spans["dur"][calls])
+    own = spans_named(trace, role == Role.KERNEL, _OPTIMIZER_KERNEL.search)[caused.row]
+    own |= window_at(when.start, when.end, caused.time) >= 0
+    step = step_of(calls)
+    there = np.zeros(steps, np.bool_)
+    there[step[step >= 0]] = True
+    there[windows.device_step[own & (windows.device_step >= 0)]] = True
+    if len(caused.row):
+        begin = spans["start"][caused.row[own]]
+        when = union(begin, begin + spans["dur"][caused.row[own]])
+    return np.where(there, measure(when, windows.start, windows.end), -1)
+
+
+def _matrices(steps: int, step: Array, key: Array, *values: Array) -> list[Array]:
+    """The keys with most of the first value, and sums per step and key, float64 of shape (steps, keys)."""
     inside = np.flatnonzero(step >= 0)
     keys, place = np.unique(key[inside], return_inverse=True)
     most = max(MOST_CELLS // max(steps, 1), 1)
@@ -140,8 +227,11 @@ def _matrices(steps: int, step: Array, key: Array, *values: Array) -> list[Float
     cell = step[inside].astype(np.int64) * len(keys) + place
     shape = (steps, len(keys))
     return [
-        np.bincount(cell, weights=value[inside], minlength=steps * len(keys)).reshape(shape)
-        for value in values
+        keys,
+        *(
+            np.bincount(cell, weights=value[inside], minlength=steps * len(keys)).reshape(shape)
+            for value in values
+        ),
     ]
 
 

@@ -27,7 +27,6 @@ from torch_tb_profiler.analysis.facts.iterations import (
     LEAST_REPEATS,
     ServerIterations,
     outermost,
-    phase_of_steps,
     server_iterations,
 )
 from torch_tb_profiler.analysis.facts.workload_kind import is_training
@@ -187,16 +186,12 @@ def hidden_steps(steps: Mapping[str, Array]) -> Mask:
 
 
 def odd_reasons(facts: Facts) -> dict[int, tuple[str, float]]:
-    """Row of each ODD step → the category that exceeds most its median among steps of the same phase, and by how many ns."""
+    """Row of each ODD step → the category that exceeds most its median among steps of the same kind, and by how many ns."""
     table = facts["steps"]
-    phase = phase_of_steps(facts["iterations"], table.n)
     counted = (table["flags"] & (StepFlag.CUT | StepFlag.COLD)) == 0
     found = {}
     for row in np.flatnonzero(table["flags"] & StepFlag.ODD).tolist():
-        others = counted & (phase == phase[row])
-        like = others & (table["kind"] == table["kind"][row])
-        # The only step of its kind is odd beside all others of its phase.
-        others = like if like.sum() > 1 else others
+        others = counted & (table["kind"] == table["kind"][row])
         excess = [float(table[key][row] - np.median(table[key][others])) for key in CATEGORIES]
         worst = int(np.argmax(excess))
         found[row] = (CATEGORIES[worst], excess[worst])

@@ -54,8 +54,8 @@ FEW_OPERATORS = 20
 _LONGEST = 80
 """Characters of a name that the evidence quotes."""
 _OPTIMIZER = re.compile(r"Optimizer\.(?:step|zero_grad)#")
-_BACKWARD = re.compile(r"autograd::engine::evaluate_function: |(?:\w+::)*\w+Backward\d*$")
-_BACKWARD_KERNEL = re.compile(r"backward|_bwd|bwd_|wgrad|dgrad", re.I)
+BACKWARD = re.compile(r"autograd::engine::evaluate_function: |(?:\w+::)*\w+Backward\d*$")
+BACKWARD_KERNEL = re.compile(r"backward|_bwd|bwd_|wgrad|dgrad", re.I)
 _SERVERS = (
     # execute_32_context_0(sq0…)_generation_32(sq32…), execute_context_1(888)_generation_0(0)
     ("vLLM or SGLang", re.compile(r"execute_(?:\d+_)?(?:context|new)_\d+"), ()),
@@ -157,13 +157,13 @@ def _capture(trace: Trace, caused: DeviceCauses) -> Workload | None:
 
 def _training(trace: Trace) -> Workload | None:
     host = list(distinct_names(trace, Role.OPERATOR, Role.ANNOTATION))
-    for what, pattern in (("an optimizer", _OPTIMIZER), ("a backward pass", _BACKWARD)):
+    for what, pattern in (("an optimizer", _OPTIMIZER), ("a backward pass", BACKWARD)):
         name = next(filter(pattern.match, host), None)
         if name is not None:
             return Workload(WorkloadKind.TRAINING, f"It has {what}: {_quoted(name)}.")
     if any(distinct_names(trace, Role.OPERATOR)):
         return None
-    kernel = next(filter(_BACKWARD_KERNEL.search, distinct_names(trace, Role.KERNEL)), None)
+    kernel = next(filter(BACKWARD_KERNEL.search, distinct_names(trace, Role.KERNEL)), None)
     if kernel is None:
         return None
     return Workload(WorkloadKind.TRAINING, f"It has kernels of a backward pass: {_quoted(kernel)}.")

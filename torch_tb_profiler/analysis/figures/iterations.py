@@ -17,7 +17,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
 from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN
 from torch_tb_profiler.analysis.figures.selection import Selection
@@ -219,7 +219,7 @@ def iteration_table(facts: Facts, selection: Selection) -> DisplayTable:
         facts.strings,
         name=table["name"],
         step=step,
-        phase=[PHASES[number] for number in table["phase"].tolist()],
+        phase=[PHASES[number] for number in _phases(facts).tolist()],
         part=parts(table),
         **{f"{key}_requests": table[f"{key}_requests"] for key in ("context", "generation")},
         **{f"{key}_tokens": table[f"{key}_query"] for key in ("context", "generation")},
@@ -238,6 +238,17 @@ def iteration_table(facts: Facts, selection: Selection) -> DisplayTable:
         cut=(steps["flags"][step] & StepFlag.CUT) != 0,
     )
     return made if selection.whole else made.take(np.isin(step, selection.steps))
+
+
+def _phases(facts: Facts) -> Ints:
+    """Of each iteration the index of its phase; where its annotation does not say, what its kind does."""
+    table = facts["iterations"]
+    what = np.append(facts["step_kinds"]["what"], StepKind.UNNAMED)[
+        facts["steps"]["kind"][table["step"]]
+    ]
+    told = what.astype(np.int64) - StepKind.PREFILL
+    known = (told >= 0) & (told < PHASES.index("other"))
+    return np.where(known, told, table["phase"])
 
 
 def phase_table(iterations: DisplayTable) -> DisplayTable:

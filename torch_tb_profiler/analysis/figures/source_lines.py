@@ -24,7 +24,8 @@ LineGroup = Literal["own", "package"]
 ``package``: the nearest of either."""
 _OTHERS = re.compile(
     r"(?:^|/)(?:lib/python[\d.]+|python[\d.]*/lib|torch|torchgen|functorch|triton|torch_tb_profiler"
-    r"|torchinductor_[^/]*|torch_compile_debug)/|^<(?!ipython-input)|^runpy\.py$",
+    r"|torchinductor_[^/]*|torch_compile_debug|[^/]*(?:inductor|compile)_cache)/|^<(?!ipython-input)|^runpy\.py$"
+    r"|(?:^|/)[a-z2-7]{2}/c[a-z2-7]{45,}\.py$",
     re.IGNORECASE,
 )
 _INSTALLED = re.compile(r"(?:^|/)(?:site|dist)-packages/")

@@ -9,13 +9,23 @@ import numpy as np
 
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
-from torch_tb_profiler.analysis.facts.iterations import phase_of_steps
-from torch_tb_profiler.analysis.facts.step_kinds import contents
-from torch_tb_profiler.hardware.server_steps import PHASES
+from torch_tb_profiler.analysis.facts.step_kinds import SAME_MIX, contents, micro_batches
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts
 
 GROWING = "growing"
+MICRO_BATCHES = (StepKind.MICRO_BATCH, StepKind.LAST_MICRO_BATCH)
+_SAID = {
+    StepKind.PREFILL: "prefill",
+    StepKind.DECODE: "decode",
+    StepKind.MIXED: "mixed",
+    StepKind.TRAINING: "training",
+    StepKind.VALIDATION: "validation",
+    StepKind.MICRO_BATCH: "micro-batch",
+    StepKind.LAST_MICRO_BATCH: "micro-batch with the optimizer",
+    StepKind.COLD: "cold",
+}
+_BY_CALLS = (StepKind.TRAINING, StepKind.VALIDATION)
 _ENDINGS = {1: "st", 2: "nd", 3: "rd"}
 
 
@@ -25,28 +35,38 @@ def ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-def kind_names(facts: Facts) -> tuple[str, ...]:
-    """What each row of ``step_kinds`` is called: ``usual``, ``every 4th``, ``mode B``, ``once``, ``cold``; before it the
-    phase where steps have one, behind it whether its steps grow.
+def plain_names(facts: Facts) -> tuple[str, ...]:
+    """What each row of ``step_kinds`` is called by what its steps do: ``prefill``, ``decode``, ``validation``, ``micro-batch``, ``cold``;
+    ``kind A`` where nothing tells what, or several are called so; empty where there is but one and nothing tells.
     """
     table = facts["step_kinds"]
-    phase = phases_of_kinds(facts)
-    names: list[str] = []
-    modes = 0
-    for row, what in enumerate(table["what"].tolist()):
-        modes += what == StepKind.MODE
-        word = {
-            StepKind.USUAL: "usual",
-            StepKind.PERIODIC: f"every {ordinal(int(table['period'][row]))}",
-            StepKind.MODE: f"mode {_letter(modes)}",
-            StepKind.SINGLE: "once",
-            StepKind.COLD: "cold",
-        }[StepKind(what)]
-        if phase[row] >= 0:
-            said = PHASES[int(phase[row])]
-            word = said if what == StepKind.USUAL else f"{said}, {word}"
-        names.append(f"{word}, {GROWING}" if table["growth"][row] > 0 else word)
+    what, graphs = table["what"], table["graphs"] > 0
+    warm = what != StepKind.COLD
+    names, unnamed = [], 0
+    for row, value in enumerate(what.tolist()):
+        said = _SAID.get(StepKind(value), "")
+        alike = np.flatnonzero(what == value) if value != StepKind.COLD else np.array([row])
+        if len(alike) == 2 and said and graphs[alike].sum() == 1:
+            said += " with graphs" if graphs[row] else " without graphs"
+        elif len(alike) > 1 or (not said and warm.sum() > 1):
+            said, unnamed = f"{said}, kind {_letter(unnamed)}".lstrip(", "), unnamed + 1
+        elif warm.sum() == 1 and value == StepKind.TRAINING:
+            said = ""
+        names.append(said)
     return tuple(names)
+
+
+def kind_names(facts: Facts) -> tuple[str, ...]:
+    """What each row of ``step_kinds`` is called, the one of which nothing is said ``usual``; behind it how often it comes, where
+    that is regular, and whether its steps grow.
+    """
+    table = facts["step_kinds"]
+    return tuple(
+        f"{name or 'usual'}{f', every {ordinal(period)}' if period > 0 else ''}{f', {GROWING}' if growth > 0 else ''}"
+        for name, period, growth in zip(
+            plain_names(facts), table["period"].tolist(), table["growth"].tolist(), strict=True
+        )
+    )
 
 
 def step_kind_names(facts: Facts) -> list[str]:
@@ -60,17 +80,30 @@ def step_kind_names(facts: Facts) -> list[str]:
 
 
 def _letter(number: int) -> str:
-    """The usual mode is A: B, C … Z, then numbers."""
+    """A, B … Z, then numbers."""
     return chr(ord("A") + number) if number < 26 else str(number + 1)
 
 
-def phases_of_kinds(facts: Facts) -> Ints:
-    """The phase of the steps of each kind, −1 none or cold; int64 of shape (kinds,)."""
-    kind, kinds = facts["steps"]["kind"], facts["step_kinds"].n
-    phase = np.full(kinds, -1, np.int64)
-    phase[kind[::-1]] = phase_of_steps(facts["iterations"], len(kind))[::-1] if kinds else 0
-    phase[facts["step_kinds"]["what"] == StepKind.COLD] = -1
-    return phase
+def training_steps(facts: Facts) -> list[Ints]:
+    """Rows of the micro-batches of each training step that was recorded whole; none where gradients are not accumulated."""
+    if not (facts["step_kinds"]["group"] > 1).any():
+        return []
+    return micro_batches(facts["step_kinds"]["what"], facts["steps"]["kind"])
+
+
+def of_leading_kind(facts: Facts, rows: Ints) -> Ints:
+    """Of some steps those of the kind that takes most of their time: no median, mean or saving is of two kinds. Cut ones and
+    cold ones aside, where others are left.
+    """
+    kind = facts["steps"]["kind"][rows].astype(np.int64)
+    lengths = step_lengths(facts["steps"])[rows]
+    warm = np.append(facts["step_kinds"]["what"] != StepKind.COLD, False)[kind]
+    kept = warm if warm.any() else np.ones(len(rows), np.bool_)
+    if not kept.any():
+        return rows
+    # Counted from −1, which is of those that were cut off.
+    leading = np.argmax(np.bincount(kind[kept] + 1, np.maximum(lengths[kept], 1))) - 1
+    return np.asarray(rows[kept & (kind == leading)])
 
 
 def recurring(facts: Facts) -> Mask:
@@ -79,18 +112,43 @@ def recurring(facts: Facts) -> Mask:
     return np.asarray((facts["steps"]["flags"] & unwanted) == 0)
 
 
+def doing_no_less(facts: Facts, rows: Ints) -> Ints:
+    """Of some steps those of the commonest kind, of equally common ones the shortest, and of the kinds that do what these do, and
+    more: what only some of them do is comparable. A prefill does nothing of what a decode does.
+    """
+    kind, size = facts["steps"]["kind"][rows], _numbers(facts)
+    own, count = np.unique(kind[kind >= 0], return_counts=True)
+    if not len(own):
+        return rows
+    base = own[np.lexsort((size.wall[own], -count))[0]]
+    [calls] = _calls_of_kinds((facts,))
+    each = calls / np.maximum(size.count, 1)[:, None]
+    total = each.sum(axis=1)
+    same = np.minimum(each, each[base]).sum(axis=1) >= SAME_MIX * total[base]
+    same &= (total > total[base]) | (np.arange(len(total)) == base)
+    return np.asarray(rows[np.append(same, False)[kind]])
+
+
+def of_one_kind(facts: Facts, rows: Ints) -> Ints:
+    """Of some steps those that a mean or a saving is of: of the leading kind where there are several; of one kind alone all, the cold
+    ones, too.
+    """
+    what = np.append(facts["step_kinds"]["what"], StepKind.COLD)
+    kind = facts["steps"]["kind"][rows]
+    several = len(np.unique(kind[what[kind] != StepKind.COLD])) > 1
+    return of_leading_kind(facts, rows) if several else rows
+
+
 class CommonKinds(msgspec.Struct, frozen=True):
     """Kinds of steps of two recordings.
 
     names: what each common kind is called.
     what: ``StepKind`` of each, uint8 of shape (kinds,).
-    content: a number of each, the same for kinds that call the same operators and kernels; int64.
     a, b: the common kind of every step of A and B, −1 cut off; int64.
     """
 
     names: tuple[str, ...]
     what: Array
-    content: Ints
     a: Ints
     b: Ints
 
@@ -98,38 +156,33 @@ class CommonKinds(msgspec.Struct, frozen=True):
 def common_kinds(a: Facts, b: Facts) -> CommonKinds:
     """Which kinds of steps of two recordings are the same; one that only one has is a kind with steps there alone.
 
-    Kinds are compared within a phase. Those that call the same operators and kernels, by names, are the same; several of
-    them differ in time, and are paired in order of time where both recordings have as many, else the commonest with the
-    commonest and the others with the nearest. What is the usual of both and is left over is the same, too: a program
-    that was changed calls something else. The kinds of A come first. The cold ones are one kind.
+    Kinds of one phase, and micro-batches, are compared with such ones. Those that call the same operators and kernels, by names, are the same; several of
+    them are paired in order of time where both recordings have as many, else the commonest with the commonest and the
+    others with the nearest. What takes most time of both and is left over is the same, too: a program that was changed
+    calls something else. The kinds of A come first. The cold ones are one kind.
     """
     sides = (a, b)
     number = [_numbers(facts) for facts in sides]
     calls = _calls_of_kinds(sides)
-    groups = contents(np.vstack(calls), np.ones(sum(map(len, calls)), np.bool_))
+    groups = contents(np.vstack(calls), SAME_MIX)
     content = [groups[: len(calls[0])], groups[len(calls[0]) :]]
-    phase = [phases_of_kinds(facts) for facts in sides]
+    what = [facts["step_kinds"]["what"] for facts in sides]
+    # A recording without training does not tell what is validated.
+    does = [np.where(np.isin(own, _BY_CALLS), StepKind.UNNAMED, own) for own in what]
     partner = np.full(a["step_kinds"].n, -1, np.int64)
-    for said in np.unique(phase[0]).tolist():
-        of_phase = [
-            np.flatnonzero(
-                (phase[side] == said) & (sides[side]["step_kinds"]["what"] != StepKind.COLD)
-            )
-            for side in (0, 1)
-        ]
-        for value in np.unique(content[0][of_phase[0]]).tolist():
-            same = [rows[content[side][rows] == value] for side, rows in enumerate(of_phase)]
+    for said in np.unique(does[0]).tolist():
+        alike = [np.flatnonzero(own == said) for own in does]
+        for value in np.unique(content[0][alike[0]]).tolist():
+            same = [rows[content[side][rows] == value] for side, rows in enumerate(alike)]
             _pair(partner, *same, *number)
-        left = [of_phase[0][partner[of_phase[0]] < 0], np.setdiff1d(of_phase[1], partner)]
-        usual = [
-            rows[sides[side]["step_kinds"]["what"][rows] == StepKind.USUAL]
-            for side, rows in enumerate(left)
-        ]
-        if len(usual[0]) and len(usual[1]):
-            partner[usual[0][0]] = usual[1][0]
-    cold = [np.flatnonzero(facts["step_kinds"]["what"] == StepKind.COLD) for facts in sides]
-    partner[cold[0]] = cold[1][0] if len(cold[1]) else -1
-    return _joined(a, b, partner, (content[0], content[1]))
+        if said == StepKind.COLD and len(alike[1]):
+            partner[alike[0]] = alike[1]
+    leading = {int(own[0]) for own in what if len(own)}
+    alike = leading <= {StepKind.UNNAMED, *_BY_CALLS, *MICRO_BATCHES} or len(leading) == 1
+    free = len(partner) and len(what[1]) and partner[0] < 0 and not (partner == 0).any()
+    if alike and free:
+        partner[0] = 0
+    return _joined(a, b, partner)
 
 
 class _Size(msgspec.Struct, frozen=True):
@@ -194,8 +247,8 @@ def _calls_of_kinds(sides: Sequence[Facts]) -> list[Array]:
     return found
 
 
-def _joined(a: Facts, b: Facts, partner: Ints, content: tuple[Ints, Ints]) -> CommonKinds:
-    names, what, does = list(kind_names(a)), a["step_kinds"]["what"].tolist(), content[0].tolist()
+def _joined(a: Facts, b: Facts, partner: Ints) -> CommonKinds:
+    names, what = list(kind_names(a)), a["step_kinds"]["what"].tolist()
     of_b = np.full(b["step_kinds"].n + 1, -1, np.int64)
     paired = np.flatnonzero(partner >= 0)
     of_b[partner[paired]] = paired
@@ -208,11 +261,9 @@ def _joined(a: Facts, b: Facts, partner: Ints, content: tuple[Ints, Ints]) -> Co
             of_b[row] = len(names)
             names.append(name)
             what.append(int(value))
-            does.append(int(content[1][row]))
     return CommonKinds(
         tuple(names),
         np.array(what, np.uint8),
-        np.array(does, np.int64),
         a["steps"]["kind"].astype(np.int64),
         of_b[b["steps"]["kind"]],
     )

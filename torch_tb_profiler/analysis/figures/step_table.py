@@ -6,10 +6,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.facts.steps import StepFlag
+from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
-from torch_tb_profiler.analysis.figures.step_kinds import step_kind_names
+from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind, step_kind_names
 from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
@@ -32,7 +32,10 @@ _EARLIER = (
     "Work from before the recording, which counts in no figure: the devices still worked on it."
 )
 _ODD = "Slower than the others of its kind by far more than they differ among themselves."
-_KIND = "Its kind: `usual`, `every 4th`, `mode B`, `once`, `cold`; `growing` where they become longer. Empty for one cut off."
+_KIND = (
+    "Its kind: `prefill`, `decode`, `mixed`, `training`, `validation`, `micro-batch`, `cold`; `kind A` where nothing tells what it"
+    " does; `every 4th`, `growing`. Empty for one cut off, and where all are of one kind."
+)
 STEPS = DisplaySpec(
     "steps",
     "One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is missing.",
@@ -97,13 +100,17 @@ def category_times(facts: Facts) -> dict[str, Ints]:
     }
 
 
+def averaged(facts: Facts, selection: Selection) -> Ints:
+    """Rows of the selected steps that means are over: of one kind, those that the recording cut off left out."""
+    return of_one_kind(facts, complete(facts, selection))
+
+
 def average(facts: Facts, selection: Selection) -> tuple[float, dict[str, float | None]] | None:
-    """Arithmetic mean in ns over the selected steps, steps that the recording cut off left out: of
-    the wall time, and of each category (None: not recorded).
+    """Arithmetic mean in ns over ``averaged`` steps: of the wall time, and of each category (None: not recorded).
 
     None without a step.
     """
-    steps = complete(facts, selection)
+    steps = averaged(facts, selection)
     if not len(steps):
         return None
     table, times = facts["steps"], category_times(facts)

@@ -14,7 +14,7 @@ found         all candidates; each with ``rule``, ``costs``, ``behind`` (it save
               ``change`` (as ``whatif`` takes it, or None), ``artefact``, ``generic`` (names a place and no cause), ``risk`` (see ``Rule``), ``rows`` (the
               most expensive evidence, rows of spans), ``count`` (of all evidence), ``shown_ns`` (its time per step), ``line``
               (source line or None), ``line_share`` (its share of that), ``numbers``, ``words``, ``of_hit``: None, or, where it does not count in
-              all steps, the ``rows`` in which it does and the ``numbers`` of these
+              all steps, the ``rows`` in which it does and the ``numbers``, ``words`` and ``shown_ns`` of these
 ============  =====================================================================================
 
 ``step_findings.py`` has those that count in some steps.
@@ -311,7 +311,6 @@ def _plain(context: RuleContext, claim: _Claim) -> dict[str, Any]:
     candidate, rule = claim.candidate, RULES[claim.key]
     row, cost = _evidence(context, candidate)
     line, line_share = line_of(context.trace, context.facts, row, cost)
-    shown = intersect(union(candidate.start, candidate.end), context.windows)
     return {
         "rule": claim.key,
         "costs": candidate.costs and not claim.behind,
@@ -323,7 +322,7 @@ def _plain(context: RuleContext, claim: _Claim) -> dict[str, Any]:
         "risk": rule.risk,
         "rows": [int(number) for number in row[:SHOWN]],
         "count": len(row),
-        "shown_ns": shown.length / max(len(context.steps), 1),
+        "shown_ns": _shown(context, candidate),
         "line": line,
         "line_share": line_share,
         "numbers": {key: float(value) for key, value in candidate.numbers.items()},
@@ -332,7 +331,7 @@ def _plain(context: RuleContext, claim: _Claim) -> dict[str, Any]:
 
 
 def _of_hit(context: RuleContext, claim: _Claim) -> dict[str, Any] | None:
-    """The numbers of a finding in the steps in which it counts, where these are not all: a mean over all says too little of them::
+    """What a finding says of the steps in which it counts, where these are not all: a mean over all says too little of them::
 
     step              3    4    5    6    7
     the call takes    1    1   28    1    1  ms      each: 6.4 ms, of step 5: 28 ms
@@ -341,14 +340,24 @@ def _of_hit(context: RuleContext, claim: _Claim) -> dict[str, Any] | None:
     if not claim.candidate.costs or claim.behind or rule.claim is None:
         return None
     median = median_step(facts, context.steps)
-    told = counted(claim.saved, step_lengths(facts["steps"]), context.steps, median)
+    told = counted(
+        claim.saved, step_lengths(facts["steps"]), context.steps, median, facts["steps"]["kind"]
+    )
     if told is None or not 0 < len(told["hit"]) < len(context.steps):
         return None
-    there = rule.claim(RuleContext(context.scene, tuple(told["hit"])))
+    own = RuleContext(context.scene, tuple(told["hit"]))
+    there = rule.claim(own)
     if there is None or not np.isin(there.row, claim.candidate.row).all():
         return None
     numbers = {key: float(value) for key, value in there.numbers.items() if key != "of_steps"}
-    return {"rows": told["hit"], "numbers": numbers}
+    shown = _shown(own, there)
+    return {"rows": told["hit"], "numbers": numbers, "words": dict(there.words), "shown_ns": shown}
+
+
+def _shown(context: RuleContext, candidate: Candidate) -> float:
+    """Time of the evidence per step, ns."""
+    shown = intersect(union(candidate.start, candidate.end), context.windows)
+    return shown.length / max(len(context.steps), 1)
 
 
 def _evidence(context: RuleContext, candidate: Candidate) -> tuple[Ints, Ints]:

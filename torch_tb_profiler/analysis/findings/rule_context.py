@@ -30,7 +30,7 @@ from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.host_names import HostNames, host_names, named, spans_named
 from torch_tb_profiler.analysis.facts.launches import WAITS
 from torch_tb_profiler.analysis.figures.event_kinds import looks
-from torch_tb_profiler.analysis.figures.step_kinds import recurring
+from torch_tb_profiler.analysis.figures.step_kinds import doing_no_less, recurring
 from torch_tb_profiler.analysis.findings.backward_calls import BackwardCalls
 from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
@@ -204,6 +204,11 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
             if len(rows):
                 return rows
         return np.arange(self.facts["steps"].n)
+
+    @cached_property
+    def comparable(self) -> Ints:
+        """Of those steps the ones that do what the commonest do, and perhaps more."""
+        return self.steps if self.is_whole else doing_no_less(self.facts, self.steps)
 
     @cached_property
     def windows(self) -> Intervals:

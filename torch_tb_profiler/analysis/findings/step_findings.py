@@ -3,12 +3,12 @@
 ``findings_of`` returns plain values:
 
 =========  ========================================================================================
-steps      number of steps
+steps      number of steps of the kind that takes most time, where there are several
 rows       the median one (``median_step.py``), a row of ``facts["steps"]``; empty without a step
 all_rows   all of them
 whole      whether they are those that are looked at unless others are chosen
 step_ns    how long the median one is, ns, of which all savings are; None without a step
-mean_ns    their mean length, ns; None without a step
+mean_ns    the mean length of these, ns; None without a step
 alike      whether most of them are about as long as the median one
 noise_ns   by how much such a step may be shorter and longer in another recording
 busy       share of all steps in which the device worked; None without a device
@@ -17,8 +17,8 @@ found      the findings that save 2 % of the median step or of all steps, in the
            ``recoverable_ns`` and ``share`` of the step ``row`` (None where it costs no time): the median one, else
            the one in the middle of those in which it saves most, which is ``length_ns``
            long; ``behind_ns`` (what it saves once others are mended), ``hit``: the rows in which it
-           counts, ``once``: ``row`` where that is the only one, else None, and ``weighs``: its share of all
-           steps
+           counts, ``once``: ``row`` where that is the only one, else None, and ``weighs``: what it saves of its kind as a
+           share of all steps
 totals     for each certainty what all changes of it and of greater certainty save together in the median step:
            ``certainty``, ``recoverable_ns``, ``share``, ``step_ns``, ``low_ns``, ``high_ns``
 =========  ========================================================================================
@@ -32,6 +32,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.median_step import median_step
+from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD
 from torch_tb_profiler.analysis.findings.order import FEW_STEPS, in_order
 from torch_tb_profiler.analysis.what_if.outcomes import BY_CERTAINTY, noise, step_interval
@@ -59,7 +60,8 @@ def findings_of(
     about, table = insight.about["findings"], facts["steps"]
     rows = np.array(about["rows"] if steps is None else steps, np.int64)
     lengths = step_lengths(table)
-    wall = lengths[rows]
+    own = of_one_kind(facts, rows)
+    wall, kind = lengths[own], table["kind"]
     median = speaks if speaks in rows.tolist() else median_step(facts, rows)
     found = []
     for number, finding in enumerate(about["found"]):
@@ -67,11 +69,12 @@ def findings_of(
             continue
         item = dict(finding)
         if finding["costs"] or finding["behind"]:
-            told = counted(_saved(insight, number, table.n), lengths, rows, median)
+            told = counted(_saved(insight, number, table.n), lengths, rows, median, kind)
             if told is None:
                 continue
             item |= told
             if (of_hit := item.pop("of_hit")) and of_hit["rows"] == told["hit"]:
+                item |= {key: of_hit[key] for key in ("words", "shown_ns")}
                 item["numbers"] = item["numbers"] | of_hit["numbers"]
         else:
             item |= {"row": median, "hit": [], **_SAVES_NOTHING}
@@ -94,7 +97,7 @@ def findings_of(
         if certainty in present and median is not None and length
     ]
     return {
-        "steps": len(rows),
+        "steps": len(own),
         "rows": [] if median is None else [median],
         "all_rows": rows.tolist(),
         "whole": steps is None,
@@ -111,8 +114,10 @@ def findings_of(
     }
 
 
-def counted(saved: Ints, lengths: Ints, rows: Ints, median: int | None) -> dict[str, Any] | None:
-    """What a finding saves, of which step; None where that is too little."""
+def counted(
+    saved: Ints, lengths: Ints, rows: Ints, median: int | None, kind: Ints
+) -> dict[str, Any] | None:
+    """What a finding saves, of which step, and in which others of its ``kind`` (of every step); None where that is too little."""
     gains = np.minimum(saved, lengths)
     total, length = int(gains[rows].sum()), int(lengths[rows].sum())
     if median is None or not length:
@@ -120,6 +125,11 @@ def counted(saved: Ints, lengths: Ints, rows: Ints, median: int | None) -> dict[
     hit = rows[(gains[rows] >= THRESHOLD * lengths[rows]) & (lengths[rows] > 0)]
     if total < THRESHOLD * length and median not in hit:
         return None
+    if len(hit):
+        most = median if kind[median] in kind[hit] else hit[gains[hit].argmax()]
+        hit = hit[kind[hit] == kind[most]]
+        # What it saves of other kinds is no reason to do it.
+        total = int(gains[rows][kind[rows] == kind[most]].sum())
     alone = bool(len(hit)) and gains[rows].max() >= _ALONE * total
     row = median
     if len(hit) and (alone or median not in hit):

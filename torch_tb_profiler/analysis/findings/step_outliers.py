@@ -71,7 +71,7 @@ def calls_of_some(context: RuleContext) -> Own | None:
     spans, parent = context.trace["spans"], context.parent
     row = main_calls(context)
     step = step_of(context, row)
-    looked_at = np.isin(step, context.steps)
+    looked_at = np.isin(step, context.comparable)
     row, step = row[looked_at], step[looked_at]
     if not len(row):
         return None
@@ -81,7 +81,7 @@ def calls_of_some(context: RuleContext) -> Own | None:
     _, key = group_rows((name, around))
     pair = np.unique(key * (context.facts["steps"].n + 1) + step)
     steps_with = np.bincount(pair // (context.facts["steps"].n + 1), minlength=key.max() + 1)
-    rare = 2 * steps_with[key] <= len(context.steps)
+    rare = 2 * steps_with[key] <= len(context.comparable)
     if not rare.any():
         return None
     chosen = context.mask(row[rare])
@@ -141,7 +141,7 @@ def _lengthens(context: RuleContext, own: Own, cost: Ints) -> bool:
     """
     wall = step_lengths(context.facts["steps"])
     having = np.unique(own.step)
-    others = np.setdiff1d(context.steps, having)
+    others = np.setdiff1d(context.comparable, having)
     typical = float(cost.sum()) / len(having)
     longer = float(np.median(wall[having]) - np.median(wall[others]))
     return typical / 2 <= longer <= 2 * typical
@@ -153,12 +153,12 @@ def longer_steps(context: RuleContext) -> tuple[Ints, Ints]:
     """
     none = np.zeros(0, np.int64)
     table = context.facts["steps"]
-    if context.is_whole or context.facts["iterations"].n or len(context.steps) < 3:
+    if context.is_whole or context.facts["iterations"].n or len(context.comparable) < 3:
         return none, none
     wall, kind = step_lengths(table).astype(np.float64), table["kind"].astype(np.int64)
     odd = (table["flags"] & StepFlag.ODD) != 0
     kind = np.where(odd, -1, kind)
-    rows = context.steps
+    rows = context.comparable
     each, count = np.unique(kind[rows][~odd[rows]], return_counts=True)
     if not len(each):
         return none, none
@@ -199,7 +199,7 @@ def time_of_some(context: RuleContext, usual: Ints, longer: Ints) -> Own | None:
 def _stretch(context: RuleContext, like: int, step: int) -> tuple[int, int, int] | None:
     """``(start, end, before)`` of what one step has beyond another, ``before``: the call before it, −1 none."""
     table = context.facts["steps"]
-    if len(context.steps) > _MOST_STEPS:
+    if len(context.comparable) > _MOST_STEPS:
         return None
     windows = [(int(table["host_start"][one]), int(table["host_end"][one])) for one in (like, step)]
     rows = [_top(context, *window, -1) for window in windows]
@@ -228,7 +228,7 @@ def gap_of_some(context: RuleContext) -> Own | None:
     """The time between the same two calls, of steps that all make the same calls, that comes in every n-th step alone, at
     least three times: nothing was recorded there. None where there is none.
     """
-    found = (_rare_gap(context, gaps) for gaps in common_gaps(context, context.steps))
+    found = (_rare_gap(context, gaps) for gaps in common_gaps(context, context.comparable))
     return next((own for own in found if own is not None), None)
 
 
@@ -290,7 +290,7 @@ def _rare_gap(context: RuleContext, gaps: CommonGaps) -> Own | None:
     step = np.flatnonzero(long[:, at])
     before = np.array([gaps.before(one, at) for one in step.tolist()], np.int64)
     start, end = gaps.begins[step, at], gaps.ends[step, at] - others[at]
-    return _named(context, context.steps[step], start, end, before)
+    return _named(context, context.comparable[step], start, end, before)
 
 
 def every(position: Ints, n: int) -> int:
@@ -359,7 +359,9 @@ def _named(context: RuleContext, step: Ints, start: Ints, end: Ints, before: Int
         own, total = costliest(name, spans["dur"][row])
         if 3 * total >= int((end - start).sum()):
             return Own(before, start, end, step, int(name[own][0]), True)
-    if len(step) < _OFTEN or not every(np.searchsorted(context.steps, step), len(context.steps)):
+    if len(step) < _OFTEN or not every(
+        np.searchsorted(context.comparable, step), len(context.comparable)
+    ):
         return None
     known = before[before >= 0]
     told = int(spans["name"][known[0]]) if len(known) else -1

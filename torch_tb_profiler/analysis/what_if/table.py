@@ -10,6 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.what_if.changes import PRESETS, Applied, read_change
 from torch_tb_profiler.analysis.what_if.outcomes import reach_of, step_interval
 from torch_tb_profiler.analysis.what_if.simulation import Edit, Prediction, Simulation
@@ -21,7 +22,7 @@ from torch_tb_profiler.store.insight_schema import WHAT_IF_STEPS
 from torch_tb_profiler.store.model import Facts
 
 _C = DisplayColumn
-_PER_STEP = "Mean over the selected steps."
+_PER_STEP = "Mean over the selected steps of the kind that takes most time."
 WHAT_IF = DisplaySpec(
     "what_if",
     "What a step would take with each change; of several changes together, one row.",
@@ -122,9 +123,10 @@ def kept_predictions(facts: Facts, insight: Insight, selection: Selection) -> di
     table, steps = insight["what_if_steps"], facts["steps"]
     if not steps.n:
         return {}
-    measured = step_lengths(steps)[selection.steps].astype(np.float64)
-    lengths = table["time"].reshape(-1, steps.n)[:, selection.steps].astype(np.float64)
-    lengths = np.maximum(lengths - steps["earlier"][selection.steps], 0)
+    rows = of_one_kind(facts, selection.steps)
+    measured = step_lengths(steps)[rows].astype(np.float64)
+    lengths = table["time"].reshape(-1, steps.n)[:, rows].astype(np.float64)
+    lengths = np.maximum(lengths - steps["earlier"][rows], 0)
     changes = insight.strings.many(table["change"].reshape(-1, steps.n)[1:, 0])
     return {
         text: Prediction.of(measured, lengths[0], length)
@@ -138,8 +140,9 @@ def kind_changes(
     """The prediction for all changes together, and ``WHAT_IF_KINDS``: both paths are simulated, in the
     proportions of the measured and of the predicted step.
     """
-    _, before = simulation.predict([], selection.steps)
-    prediction, after = simulation.predict(edits(changes), selection.steps)
+    rows = of_one_kind(facts, selection.steps)
+    _, before = simulation.predict([], rows)
+    prediction, after = simulation.predict(edits(changes), rows)
     parts = [
         path / max(float(path.sum()), 1.0) * time
         for path, time in ((before, _measured(prediction)), (after, _predicted(prediction)))
@@ -156,12 +159,12 @@ def kind_changes(
 
 
 def predicted_steps(facts: Facts, prediction: Prediction, selection: Selection) -> DisplayTable:
-    """``PREDICTED_STEPS`` of a prediction for the selected steps."""
-    measured = prediction.measured
+    """``PREDICTED_STEPS`` of a prediction for the selected steps of one kind."""
+    measured, rows = prediction.measured, of_one_kind(facts, selection.steps)
     return PREDICTED_STEPS.build(
         facts.strings,
-        step=selection.steps,
-        name=facts.strings.many(facts["steps"]["name"][selection.steps]),
+        step=rows,
+        name=facts.strings.many(facts["steps"]["name"][rows]),
         measured_ns=measured.astype(np.int64),
         replayed_ns=prediction.replayed,
         predicted_ns=prediction.predicted,
@@ -173,7 +176,7 @@ def what_if_table(
     facts: Facts, simulation: Simulation, changes: Sequence[Applied], selection: Selection
 ) -> DisplayTable:
     """All changes together in one row."""
-    prediction, _ = simulation.predict(edits(changes), selection.steps)
+    prediction, _ = simulation.predict(edits(changes), of_one_kind(facts, selection.steps))
     return prediction_table(facts, [(changes, prediction)])
 
 
@@ -229,10 +232,11 @@ def what_if_document(
     facts: Facts, simulation: Simulation, changes: Sequence[Applied], selection: Selection
 ) -> dict[str, Any]:
     """The prediction for all changes together as plain values; times in integer ns, per step."""
-    prediction, path = simulation.predict(edits(changes), selection.steps)
-    names = facts.strings.many(facts["steps"]["name"][selection.steps])
+    rows = of_one_kind(facts, selection.steps)
+    prediction, path = simulation.predict(edits(changes), rows)
+    names = facts.strings.many(facts["steps"]["name"][rows])
     plain = prediction_document(prediction, changes, names)
-    steps = max(len(selection.steps), 1)
+    steps = max(len(rows), 1)
     kinds = {
         kind: round(time / steps)
         for kind, time in zip(KINDS, path.tolist(), strict=True)

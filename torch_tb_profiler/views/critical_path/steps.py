@@ -337,8 +337,9 @@ def step_difference_payload(steps: Steps, groups: StepGroups, step: int) -> Step
 
 def _without_comparison(steps: Steps, groups: StepGroups, step: int) -> StepDifferencePayload:
     own = _compared(steps, groups, step, -1)
+    of_its_kind = " of its kind" if groups.known.sum() > 1 else ""
     told = (
-        f"The recording has no other step to compare step {own.label} with."
+        f"The recording has no other step{of_its_kind} to compare step {own.label} with."
         if groups.known[step]
         else f"The critical path of step {own.label} is not known."
     )

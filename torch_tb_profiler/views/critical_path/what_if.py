@@ -9,6 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.what_if.changes import CHANGES, SELECTORS, Applied, read_changes
 from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.analysis.what_if.table import (
@@ -100,7 +101,7 @@ def what_if_payload(
     Raises:
         BadRequest: there is no such change.
     """
-    applied, steps = read_changes(changes), len(selection.steps)
+    applied, steps = read_changes(changes), len(of_one_kind(facts, selection.steps))
     replay = kept_predictions(facts, insight, selection).get("") if steps else None
     return WhatIfPayload(
         path=path,

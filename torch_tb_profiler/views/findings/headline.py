@@ -43,6 +43,7 @@ from torch_tb_profiler.views.findings.path import (
 from torch_tb_profiler.views.words.texts import capitalised, filled
 from torch_tb_profiler.views.work.iterations import answer_of_server, iteration_of
 
+PHASE_NOUNS = ("prefill", "decode", "mixed iteration")
 LEAST = 0.05
 """Share of the steps that the first finding must save to be the headline."""
 BESIDE = 0.05
@@ -86,12 +87,17 @@ def answer_of(
             f"The file holds only sums, {total} in total.",
             "It tells where time was spent, not when.",
         )
+    kind = path.facts["steps"]["kind"]
     first = next(
         (
             (item, own)
             for item, own in zip(analysis["found"], texts, strict=True)
             if item["certainty"] in ("certain", "likely")
             and item["share"] >= LEAST
+            and (
+                item.get("weighs", item["share"]) >= LEAST
+                or kind[item["row"]] == kind[analysis["rows"][0]]
+            )
             and RULES[item["rule"]].cause
         ),
         None,
@@ -115,8 +121,11 @@ def answer_of(
     # Who holds a run back is no matter of what its kernels are.
     if kind in EXPECT_IDLE and not (first and RULES[first[0]["rule"]].verdict):
         return _by_design(kind, path, analysis, words)
-    if iteration and iteration["rate"] and (first is None or first[0]["share"] < MUCH):
-        return _of_server(path, analysis, words, iteration, first and first[0])
+    if first is None or first[0]["share"] < MUCH:
+        if iteration is None and words["step"] in PHASE_NOUNS:
+            iteration = {"phase": words["step"], "rate": None}
+        if iteration is not None and (iteration["rate"] is not None or analysis["others"]):
+            return _of_server(path, analysis, words, iteration, first and first[0])
     if first is not None:
         return _of_cause(path, analysis, dict(words) | dict(first[1]), first[0])
     return _account(path, analysis, words)
@@ -160,19 +169,20 @@ def _of_server(
     """How fast a server is, and what its device does meanwhile."""
     computes = path.take(GROUPS["compute"])
     share = format_share(min(computes.total / analysis["step_ns"], 1.0))
-    told = f"The {words['device']} computes for {share} of it"
+    one = f"a {iteration['phase']}" if analysis["others"] else "it"
+    told = f"The {words['device']} computes for {share} of {one}"
+    headline = answer_of_server(
+        iteration["phase"], analysis["step_ns"], iteration["rate"], analysis["others"]
+    )
     unknown = unknown_share(path.facts, np.array(analysis["rows"], np.int64))
     if unknown > LEAST_UNKNOWN:
-        told = f"What the {words['device']} did in {format_share(unknown)} of it is unknown: {unrecorded(path.facts)}"
-        return Answer(
-            answer_of_server(iteration["phase"], analysis["step_ns"], iteration["rate"]), told
-        )
+        told = f"What the {words['device']} did in {format_share(unknown)} of {one} is unknown: {unrecorded(path.facts)}"
+        return Answer(headline, told)
     place = computes.place() if path.total else None
     at = f", most of that in {place}" if place and place.time >= MOST * computes.total else ""
     rest = "No cause was found that costs 2 % or more."
     if any(item["costs"] and not item["artefact"] for item in analysis["found"]):
         rest = "Little to save was found." if cause is None else ""
-    headline = answer_of_server(iteration["phase"], analysis["step_ns"], iteration["rate"])
     detail = f"{told}{at}." if path.total else ""
     return Answer(
         headline, " ".join(filter(None, (detail, rest))), place.line if place and at else ""

@@ -38,6 +38,7 @@ from torch_tb_profiler.views.findings.headline import LEAST_JUDGED, Answer, answ
 from torch_tb_profiler.views.findings.path import Path
 from torch_tb_profiler.views.findings.unexplained import unexplained
 from torch_tb_profiler.views.findings.wire import Evidence, Finding, FindingsPayload, Total
+from torch_tb_profiler.views.steps import kinds_text, other_kinds, step_noun
 from torch_tb_profiler.views.wire import Link, Number
 from torch_tb_profiler.views.words.texts import capitalised, cut, filled, missing
 from torch_tb_profiler.views.words.vocabulary import vocabulary
@@ -95,6 +96,9 @@ def _payload(
     source: Source, analysis: Mapping[str, Any], progress: float = 1.0, ranks: int = 1
 ) -> FindingsPayload:
     facts = source.facts
+    all_rows = np.array(analysis["all_rows"], np.int64)
+    others = other_kinds(facts, all_rows)
+    analysis = {**analysis, "others": others[0][0] if len(others) == 1 else ""}
     words = _words(source, analysis)
     texts = [_own_words(source, words, analysis, item) for item in analysis["found"]]
     findings = [
@@ -111,6 +115,11 @@ def _payload(
         answer = Answer(*memory_headline(source.trace, facts, source.insight))
     else:
         answer = answer_of(path, analysis, words, texts)
+        said = bool(analysis["others"]) and answer.headline.endswith(f"{analysis['others']}.")
+        kinds = kinds_text(facts, all_rows, said)
+        answer = msgspec.structs.replace(
+            answer, detail=" ".join(filter(None, (answer.detail, kinds)))
+        )
     return FindingsPayload(
         headline=answer.headline,
         detail=answer.detail,
@@ -285,6 +294,9 @@ def _often(source: Source, analysis: Mapping[str, Any], item: Mapping[str, Any])
     steps, hit = judged if analysis["whole"] else analysis["all_rows"], item["hit"]
     if not item["costs"] or not hit or (len(steps) == 1 and item["row"] in steps):
         return ""
+    # A finding counts in steps of one kind.
+    kind = source.facts["steps"]["kind"]
+    steps = [row for row in steps if kind[row] == kind[hit[0]]]
     if len(hit) == 1:
         return f"once, in step {step_name(source.facts, hit[0])}"
     own = sum(row in hit for row in steps)
@@ -349,6 +361,9 @@ def _words(source: Source, analysis: Mapping[str, Any]) -> dict[str, str]:
 def _step_word(facts: Facts, analysis: Mapping[str, Any]) -> str:
     if "no_steps" in analysis["unsure"]:
         return "recording"
+    noun = step_noun(facts, np.array(analysis["all_rows"], np.int64))
+    if noun != "step":
+        return noun
     return "iteration" if facts.summary.workload.kind == WorkloadKind.SERVING else "step"
 
 

@@ -36,14 +36,17 @@ def headline(
     counters_only: bool,
     unplaced: str | None = None,
     allocations_alone: bool = False,
+    noun: str = "step",
+    kinds: str = "",
 ) -> list[Sentence]:
     """Over the selected steps; ``counters_only``: counters were recorded in place of times;
-    ``unplaced``: the events that have no role; ``allocations_alone``: nothing else was recorded.
+    ``unplaced``: the events that have no role; ``allocations_alone``: nothing else was recorded; ``noun``: what a step of which
+    the average is called; ``kinds``: what those of other kinds are.
     """
     if allocations_alone:
         return list(_loss(health))
     whole = source == WHOLE_SPAN and len(steps["step"]) <= 1
-    time = list(_time(steps, average, whole))
+    time = list(_time(steps, average, whole, noun))
     if devices:
         busy = _busy(words, devices, "the recorded time" if whole else _steps_text(steps, average))
         found = [busy, *time]
@@ -63,14 +66,16 @@ def headline(
             *time,
             Sentence(key="busy", text=f"{lack}: every figure here is the host’s.", tone="plain"),
         ]
-    return [*found, *_kinds(steps), *_odd(steps), *_loss(health)]
+    told = [Sentence(key="kinds", text=kinds, tone="plain")] if kinds else []
+    return [*found, *_kinds(steps), *told, *_odd(steps), *_loss(health)]
 
 
 def _steps_text(steps: Steps, average: Average | None) -> str:
     selected = _rows(steps, "selected")
     if len(selected) == 1 < len(steps["step"]):
         return f"step {_label(steps, selected[0])}"
-    count = average.steps if average else len(selected)
+    whole = [row for row in selected if not steps["cut"][row]] or selected
+    count = sum(steps["steps"][row] for row in whole)
     return "the step" if count == 1 else f"{count} steps"
 
 
@@ -101,7 +106,7 @@ def _busy(words: Vocabulary, devices: Sequence[DeviceSummary], period: str) -> S
     return Sentence(key="busy", text=f"{who} busy {span} of {period}.", tone=tone)
 
 
-def _time(steps: Steps, average: Average | None, whole: bool) -> Iterator[Sentence]:
+def _time(steps: Steps, average: Average | None, whole: bool, noun: str) -> Iterator[Sentence]:
     if average is None:
         # Where there is no step at all, the page says so in place of the chart.
         if len(steps["step"]):
@@ -112,9 +117,9 @@ def _time(steps: Steps, average: Average | None, whole: bool) -> Iterator[Senten
     who = (
         "The recording lasts"
         if whole
-        else "The step takes"
+        else f"The {noun} takes"
         if average.steps == 1
-        else "On average a step takes"
+        else f"On average a {noun} takes"
     )
     text = f"{who} {format_ns(wall)}{_without_cold(steps, wall)}."
     yield Sentence(key="time", text=text, tone="plain")
@@ -125,8 +130,8 @@ def _without_cold(steps: Steps, wall: int) -> str:
     selected = _rows(steps, "selected")
     apart = [row for row in selected if steps["cold"][row] or steps["cut"][row]]
     rest = set(selected).difference(apart)
-    # Of very many steps a row is several.
-    if not apart or not rest or max(steps["steps"]) > 1:
+    # Of very many steps a row is several; of several kinds the average leaves them out.
+    if not apart or len({steps["kind"][row] for row in rest}) != 1 or max(steps["steps"]) > 1:
         return ""
     mean = format_ns(round(sum(steps["wall_ns"][row] for row in rest) / len(rest)))
     kinds = " and ".join(kind for kind in ("cold", "cut") if any(steps[kind][r] for r in apart))
@@ -144,7 +149,8 @@ def _kinds(steps: Steps) -> Iterator[Sentence]:
         if kind and not steps["cold"][row] and not steps["cut"][row]:
             walls.setdefault(kind, []).append(steps["wall_ns"][row])
     if len(walls) > 1:
-        parts = [_kind_text(kind, times) for kind, times in walls.items()]
+        most = sorted(walls.items(), key=lambda pair: -sum(pair[1]))
+        parts = [_kind_text(kind, times) for kind, times in most]
         text = f"Kinds of steps (median of each): {'; '.join(parts[:_MOST_KINDS])}"
         more = f"; {len(parts) - _MOST_KINDS} more" if len(parts) > _MOST_KINDS else ""
         yield Sentence(key="kinds", text=f"{text}{more}.", tone="plain")

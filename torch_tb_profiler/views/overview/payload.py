@@ -16,8 +16,8 @@ from torch_tb_profiler.analysis.facts.steps import ITERATION, PASS, hidden_steps
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.missing_data import absent, unplaced, unrecorded
-from torch_tb_profiler.analysis.figures.selection import Selection, complete, has_steps
-from torch_tb_profiler.analysis.figures.step_table import average
+from torch_tb_profiler.analysis.figures.selection import Selection, has_steps
+from torch_tb_profiler.analysis.figures.step_table import average, averaged
 from torch_tb_profiler.store import defects
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.defects import Defect
@@ -26,7 +26,7 @@ from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import format_count, format_ns, format_share
 from torch_tb_profiler.views.overview.first_look import first_look
 from torch_tb_profiler.views.overview.headline import headline
-from torch_tb_profiler.views.steps import step_columns
+from torch_tb_profiler.views.steps import accumulation_text, step_columns, step_noun
 from torch_tb_profiler.views.wire import (
     Average,
     Categories,
@@ -90,6 +90,8 @@ def overview_payload(facts: Facts, selection: Selection, place: RankInJob) -> Ov
             "device_times" in lacking,
             unplaced(facts),
             "events" in lacking,
+            step_noun(facts, selection.steps),
+            accumulation_text(facts),
         ),
         first_look=first_look(facts, selection, words),
         step_source=source,
@@ -103,15 +105,15 @@ def overview_payload(facts: Facts, selection: Selection, place: RankInJob) -> Ov
 
 
 def average_item(facts: Facts, selection: Selection) -> Average | None:
-    """Mean of the selected steps that the recording holds whole, rounded to ns; None without a
-    step.
+    """Mean of the selected steps of the kind that takes most time, as far as the recording holds them whole, rounded to ns; None
+    without a step.
     """
     found = average(facts, selection)
     if found is None:
         return None
     wall, times = found
     return Average(
-        steps=len(complete(facts, selection)),
+        steps=len(averaged(facts, selection)),
         wall_ns=round(wall),
         categories_ns=Categories(
             **{key: None if time is None else round(time) for key, time in times.items()}

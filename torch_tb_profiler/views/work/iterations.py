@@ -114,11 +114,15 @@ def headline(facts: Facts, selection: Selection) -> str:
     return answer_of_server(phase, int(step_lengths(facts["steps"])[row]), rate)
 
 
-def answer_of_server(phase: str, length_ns: float, rate: float | None) -> str:
-    """How long an iteration takes, and tokens per second where they are known."""
+def answer_of_server(phase: str, length_ns: float, rate: float | None, others: str = "") -> str:
+    """How long an iteration takes, and tokens per second where they are known; else how long ``others`` take."""
     one = f"A {phase}" if phase else "An iteration"
     takes = f"{one} takes {format_ns(length_ns)}"
-    return f"{takes}: {_three_digits(rate)} tokens per second." if rate is not None else f"{takes}."
+    return (
+        f"{takes}: {_three_digits(rate)} tokens per second."
+        if rate is not None
+        else f"{takes}{others and f'; {others}'}."
+    )
 
 
 def _three_digits(rate: float) -> str:

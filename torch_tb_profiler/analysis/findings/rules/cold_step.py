@@ -11,6 +11,7 @@ from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.step_work import SETUP_CALLS
+from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext, without_time
 from torch_tb_profiler.store.roles import Role
@@ -28,7 +29,10 @@ def _claim(context: RuleContext) -> Candidate | None:
         "setting_up": context.rows_named(context.of_role(Role.RUNTIME), SETUP_CALLS.match),
     }
     found = without_time(
-        {"wall": int(wall[first]), "others": float(np.median(wall[context.steps]))},
+        {
+            "wall": int(wall[first]),
+            "others": float(np.median(wall[of_one_kind(context.facts, context.steps)])),
+        },
         context.mark_of(first),
     )
     for key, row in parts.items():

@@ -25,6 +25,7 @@ from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.facts.step_kinds import growth_of
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
+from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.operators import outermost
@@ -80,7 +81,8 @@ class _Trend(msgspec.Struct, frozen=True):
 def _claim(context: RuleContext) -> Candidate | None:
     table = context.facts["steps"]
     wall = step_lengths(table).astype(np.float64)
-    steps = context.steps[(table["flags"][context.steps] & StepFlag.ODD) == 0]
+    steps = of_one_kind(context.facts, context.steps)
+    steps = steps[(table["flags"][steps] & StepFlag.ODD) == 0]
     if context.is_whole or context.facts["iterations"].n or len(steps) > _MOST_STEPS:
         return None
     growth = growth_of(wall, steps)

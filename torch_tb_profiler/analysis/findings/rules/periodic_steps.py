@@ -16,6 +16,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
+from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import (
     host_skips,
@@ -57,7 +58,7 @@ _WORDS = (
 
 
 def _claim(context: RuleContext) -> Candidate | None:
-    if context.is_whole or context.facts["iterations"].n or len(context.steps) < _LEAST_STEPS:
+    if context.is_whole or context.facts["iterations"].n or len(context.comparable) < _LEAST_STEPS:
         return None
     own = calls_of_some(context)
     usual, longer = longer_steps(context)
@@ -68,7 +69,7 @@ def _claim(context: RuleContext) -> Candidate | None:
         return None
     having = np.unique(own.step)
     wall = step_lengths(context.facts["steps"])
-    others = np.setdiff1d(context.steps, having)
+    others = np.setdiff1d(context.comparable, having)
     row = own.row if own.row.min() >= 0 else shown(context, own.row, own.step)
     seen = row >= 0
     return Candidate(
@@ -78,8 +79,8 @@ def _claim(context: RuleContext) -> Candidate | None:
         {
             "longer": float((own.end - own.start).sum()) / len(having),
             "some": float(len(having)),
-            "steps": float(len(context.steps)),
-            "others": float(np.median(wall[others])),
+            "steps": float(len(context.comparable)),
+            "others": float(np.median(wall[of_one_kind(context.facts, others)])),
         },
         {
             "every_takes": _every(context, having),
@@ -116,8 +117,8 @@ def _without(context: RuleContext, own: Own) -> Edit:
 
 def _every(context: RuleContext, having: Ints) -> str:
     """``every third step takes`` or ``3 of 10 steps take``."""
-    n = len(context.steps)
-    number = every(np.searchsorted(context.steps, having), n)
+    n = len(context.comparable)
+    number = every(np.searchsorted(context.comparable, having), n)
     if 1 < number < len(_WORDS):
         return f"every {_WORDS[number]} step takes"
     return f"{len(having)} of {n} steps take{'s' if len(having) == 1 else ''}"

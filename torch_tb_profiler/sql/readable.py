@@ -38,7 +38,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
 _COUNTER = ord("C")
-_STEP_FLAGS = {"cold": StepFlag.COLD, "odd": StepFlag.ODD, "cut": StepFlag.CUT}
+_STEP_FLAGS = {"cold": StepFlag.COLD, "odd": StepFlag.ODD, "cut": StepFlag.PART}
 
 
 class Data(msgspec.Struct, frozen=True):

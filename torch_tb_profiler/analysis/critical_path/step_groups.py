@@ -117,7 +117,7 @@ def own_groups(facts: Facts, insight: Insight) -> StepGroups:
         sum_by(key, steps.n * width, _counted(facts, insight)).reshape(-1, width),
         (flags & StepFlag.COLD) != 0,
         (flags & StepFlag.ODD) != 0,
-        (flags & StepFlag.CUT) != 0,
+        (flags & StepFlag.PART) != 0,
         np.append(phases_of_kinds(facts), -1)[steps["kind"]],
         np.arange(steps.n),
         has_device,
@@ -152,7 +152,7 @@ def run_groups(
     time = sum_by(key, count * width, path.end - path.start).reshape(-1, width)
     time[path.stop <= path.begin] = -1
     marked = {}
-    for flag in (StepFlag.COLD, StepFlag.ODD, StepFlag.CUT):
+    for flag in (StepFlag.COLD, StepFlag.ODD, StepFlag.PART):
         mask = np.zeros(count, np.bool_)
         for rank, own in zip(facts, agreed(list(facts.values()), flag), strict=True):
             place = figures.steps.place[rank]
@@ -167,7 +167,7 @@ def run_groups(
         time,
         marked[StepFlag.COLD],
         marked[StepFlag.ODD],
-        marked[StepFlag.CUT],
+        marked[StepFlag.PART],
         np.full(count, -1, np.int64),
         own_row,
         has_device,

@@ -34,7 +34,7 @@ KINDS = {
     "synchronization": "Synchronization",
     "dataloader": "DataLoader",
     "annotation": "Host code in an annotation",
-    "before_recording": "Before the recording",
+    "before_recording": "Silent start",
     "waiting": "Waiting for a rank",
 }
 """Key and name of each ``PathCause``, in its order."""

@@ -22,7 +22,11 @@ from torch_tb_profiler.analysis.facts.calltree import CallTree, call_tree
 from torch_tb_profiler.analysis.facts.communication import backends, communication_kernels
 from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses, causes
 from torch_tb_profiler.analysis.facts.devices import device_tables
-from torch_tb_profiler.analysis.facts.earlier_work import stretches, without_earlier_work
+from torch_tb_profiler.analysis.facts.earlier_work import (
+    incomplete,
+    stretches,
+    without_earlier_work,
+)
 from torch_tb_profiler.analysis.facts.flags import NoOperator, StepFlag
 from torch_tb_profiler.analysis.facts.header import (
     device_properties,
@@ -233,7 +237,10 @@ def _kinds(
     inside = begun["step"] >= 0
     operators = sum_by(begun["step"][inside], steps, begun["calls"][inside])
     work = step_work(trace, tables, windows, phase)
-    return step_kinds(work, cut_steps(windows, operators, phase))
+    cut, part = cut_steps(windows, operators, phase), incomplete(asdict(windows))
+    kinds = step_kinds(work, cut | part)
+    flags = np.where(part, kinds.flags & ~np.uint8(StepFlag.CUT) | StepFlag.INCOMPLETE, kinds.flags)
+    return replace(kinds, flags=np.where(cut, flags | StepFlag.CUT, flags).astype(np.uint8))
 
 
 def _steps(windows: StepWindows, kinds: StepKinds, breakdown: Mapping[str, Array]) -> Table:
@@ -245,6 +252,7 @@ def _steps(windows: StepWindows, kinds: StepKinds, breakdown: Mapping[str, Array
         host_start=windows.host_start,
         host_end=windows.host_end,
         earlier=windows.earlier,
+        silent=windows.silent,
         launched=windows.launched,
         flags=kinds.flags,
         kind=kinds.kind,

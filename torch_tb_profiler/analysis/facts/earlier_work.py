@@ -1,13 +1,14 @@
-"""Time in which devices worked on what was launched before the recording began.
+"""What a recording shows of device work from before it, and starts at which it shows none.
 
-None of that work was recorded, so it looks like idleness without a reason. It shows in two ways::
+::
 
-    host      [launch a]     [launch b][ blocking copy            ]        [ event sync ][launch a]
-    stream 7  ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░[ a ][ b ][copy]        ░░░░░░░░░░░░░        [ a ]
-                        ├──── left out ────────────┤                       ├─ left out ─┤
+    host      [launch a][launch b][ blocking copy            ]        [launch a][launch b]
+    stream 7                                      [ a ][ b ][copy]                          [ a ][ b ]
+                        ├─ from before ──────────┤                              ├─ silent ─┤
 
-The first work of a stream waits long after its launch and after all other work that was recorded, or the host waits
-before it has launched anything. What was recorded meanwhile, on any device, stays in the step.
+The first work of a stream waits long after its launch and after all other work that was recorded. Where the host is blocked
+for most of that, or before it has launched anything, work that was not recorded ran there: no step counts it. Else nothing
+tells why: the start is silent, and counts as all other time.
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     extreme_by,
     group_rows,
     largest_by,
-    sum_by,
 )
 from torch_tb_profiler.analysis.arrays.intervals import (
     Intervals,
+    intersect,
+    join,
     measure,
     shared,
     subtract,
@@ -52,13 +54,18 @@ FACTOR = 10
 """The longest such wait in medians of the time from a launch to its work, for devices that are slow to begin."""
 RECURS = 2
 """A wait is of the begin of the recording if it is so many times as long as the longest of a typical other step."""
-STEPS = 0.5
-"""A wait that takes less of a typical other step is what a host that is ahead always has: not of the begin."""
+MOST = 0.5
+"""Share of a wait in which the host is blocked from which on it shows work from before; of a step that is not recorded or
+silent from which on the step is incomplete.
+"""
+BESIDE = 0.01
+"""Share of a wait up to which what the host does beside its blocking call goes with it."""
 COVERED = 0.1
 """Share of a wait that may be left once other work has ended that explains it."""
 _SYNCHRONISES = re.compile(r"\w*(?:Device|Ctx|Context)Synchronize|aclrtSynchronizeDevice")
 """After such a call nothing from before it is left on the device."""
 _TO_HOST = re.compile(r"DtoH|DeviceToHost|Device -> (?:Host|Page|Pinned)")
+_NONE = np.zeros(0, np.int64)
 _STARTS = re.compile(r"\w*(?:Launch|Memcpy|Memset|Enqueue)")
 
 
@@ -88,41 +95,74 @@ def stretches(table: Table) -> Intervals:
     return union(table["start"], table["end"])
 
 
+def incomplete(steps: Mapping[str, Array]) -> Mask:
+    """Of which steps more than half is from before the recording, or silent."""
+    whole = steps["end"] - steps["start"]
+    return np.asarray(steps["earlier"] + steps["silent"] > MOST * whole, np.bool_)
+
+
 def without_earlier_work(
     trace: Trace, caused: DeviceCauses, windows: StepWindows
 ) -> tuple[StepWindows, Table]:
-    """The steps of a trace with the time that counts in none of them, and that as ``EARLIER_WORK``."""
-    table = _earlier_work(trace, caused, windows)
-    time = sum_by(table["step"].astype(np.int64), len(windows.start), table["end"] - table["start"])
-    return replace(windows, earlier=time), table
+    """The steps of a trace with the time that counts in none of them and that of silent starts; the first as
+    ``EARLIER_WORK``.
+    """
+    shown, silent = _starts(trace, caused, windows)
+    step, since, until = shared(windows.start, windows.end, shown)
+    table = EARLIER_WORK.build(step=step, start=since, end=until)
+    earlier, silence = (measure(each, windows.start, windows.end) for each in (shown, silent))
+    return replace(windows, earlier=earlier, silent=silence), table
 
 
-def _earlier_work(trace: Trace, caused: DeviceCauses, windows: StepWindows) -> Table:
-    spans = trace["spans"]
+def _starts(
+    trace: Trace, caused: DeviceCauses, windows: StepWindows
+) -> tuple[Intervals, Intervals]:
+    """``(from before, silent)``: times in which launched work, or the host, waits and no device work was recorded."""
+    spans, none = trace["spans"], union(_NONE, _NONE)
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
     if not len(caused.row) or not len(calls) or not len(windows.start):
-        return EARLIER_WORK.empty()
-    begun = int(spans["start"][caused.row].min())
-    waits = _first_works(trace, caused, windows.device_step)
-    waits = _joined(waits, _first_waits(trace, caused, calls, windows))
+        return none, none
+    work = spans["start"][caused.row]
+    recorded, blocked = union(work, work + spans["dur"][caused.row]), _blocked(trace, caused, calls)
+    waits = _joined(
+        _first_works(trace, caused, windows.device_step),
+        _first_waits(trace, caused, calls, windows),
+    )
     length = waits.until - waits.since
     # A wait no longer than devices have worked before it has its reason in there.
-    waits = waits.take((waits.step >= 0) & (length > LEAST_NS) & (waits.since - begun <= length))
+    known = (waits.step >= 0) & (waits.since - work.min() <= length)
+    waits = waits.take(known & (length > LEAST_NS))
     if len(waits.since):
-        usual = _usual(trace, caused, windows, waits)
-        waits = waits.take(waits.until - waits.since > usual)
+        waits = waits.take(waits.until - waits.since > _usual(trace, caused, windows, waits))
     if len(waits.since):
         waits = waits.take(~_explained(trace, caused, calls, waits))
-    if not len(waits.since):
-        return EARLIER_WORK.empty()
-    work = spans["start"][caused.row]
-    recorded = union(work, work + spans["dur"][caused.row])
+    shown, silent = none, none
     since = np.maximum(waits.since, windows.start[waits.step])
     until = np.minimum(waits.until, windows.end[waits.step])
-    without = subtract(union(since, until), recorded)
-    step, since, until = shared(windows.start, windows.end, without)
-    kept = measure(without, windows.start, windows.end)[step] > LEAST_NS
-    return EARLIER_WORK.build(step=step[kept], start=since[kept], end=until[kept])
+    for place in range(len(since)):
+        silence = subtract(union(since[[place]], until[[place]]), recorded)
+        waited = intersect(silence, blocked)
+        if silence.length <= LEAST_NS:
+            continue
+        silent = join(silent, silence)
+        if waited.length > MOST * silence.length:
+            whole = silence.length - waited.length <= BESIDE * silence.length
+            shown = join(shown, silence if whole else waited)
+    return shown, subtract(silent, shown)
+
+
+def _blocked(trace: Trace, caused: DeviceCauses, calls: Ints) -> Intervals:
+    """When the host waits for the device. A copy to the host waits in its call for what its stream does before; a call that
+    copies to the device may as well read the host's memory.
+    """
+    spans = trace["spans"]
+    copies = (caused.launch >= 0) & (spans["role"][caused.row] == Role.MEMCPY)
+    call, row = caused.launch[copies], caused.row[copies]
+    waits = named(trace, row, _TO_HOST.search)
+    waits &= spans["start"][row] < spans["start"][call] + spans["dur"][call]
+    blocking = np.setdiff1d(calls[named(trace, calls, WAITS.match)], call)
+    blocking = np.union1d(blocking, call[waits])
+    return union(spans["start"][blocking], spans["start"][blocking] + spans["dur"][blocking])
 
 
 def _joined(a: _Waits, b: _Waits) -> _Waits:
@@ -182,9 +222,7 @@ def _usual(trace: Trace, caused: DeviceCauses, windows: StepWindows, waits: _Wai
     longest = extreme_by(np.maximum, step[chosen], len(windows.start), wait[chosen])
     longest = longest[longest > 0]
     recurring = float(np.median(longest)) if len(longest) else 0.0
-    others = np.delete(windows.length, np.unique(waits.step))
-    least = STEPS * float(np.median(others)) if len(others) else 0.0
-    return max(FACTOR * typical, RECURS * recurring, least)
+    return max(FACTOR * typical, RECURS * recurring)
 
 
 def _explained(trace: Trace, caused: DeviceCauses, calls: Ints, waits: _Waits) -> Mask:

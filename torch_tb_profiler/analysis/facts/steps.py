@@ -67,7 +67,7 @@ _NONE = np.zeros(0, np.int64)
 _LEAST_PASSES = 8
 """Loops over tokens or denoising steps have more; a program that happens to call a model a few times has no steps."""
 
-_NO_PASSES = ServerIterations(_NONE, _NONE, ())
+_NO_PASSES = ServerIterations(_NONE, _NONE, (), _NONE, _NONE, _NONE)
 
 _TOUCH_NS = 2_000
 """Where steps meet, times rounded to whole microseconds may overlap by as much."""
@@ -91,7 +91,8 @@ class StepWindows(msgspec.Struct, frozen=True):
     launched: number of device events launched in it.
     device_step: the step of every device event, −1 outside; shape (device events,).
     left_out: how many marks of other profilers are no steps.
-    earlier: of each window, the time of work from before the recording; 0 until that is known.
+    earlier, silent: of each window, the time of work from before the recording, which it does not count, and of a silent
+        start, which it does; 0 until they are known.
     """
 
     source: str
@@ -105,6 +106,7 @@ class StepWindows(msgspec.Struct, frozen=True):
     device_step: Ints
     left_out: int = 0
     earlier: Ints | int = 0
+    silent: Ints | int = 0
 
     @property
     def length(self) -> Ints:
@@ -147,8 +149,7 @@ def _iterations(
     """
     spans = trace["spans"]
     name = spans["name"][found.row].astype(np.int64)
-    start = spans["start"][found.row]
-    end = start + spans["dur"][found.row]
+    start, end = found.start, found.end
     if len(start) > 1:
         following = np.append(start[1:], start[-1] + int(np.median(np.diff(start))))
         call = tree.row[spans["track"][tree.row] == spans["track"][found.row[0]]]
@@ -158,7 +159,7 @@ def _iterations(
         end = np.minimum(
             np.maximum(end, extreme_by(np.maximum, begun, len(end), reached)), following
         )
-        end = np.maximum(end, start + spans["dur"][found.row])
+        end = np.maximum(end, found.end)
     unknown, none = np.full(len(name), -1, np.int64), np.zeros(0, np.int64)
     return StepWindows(source, name, unknown, start, end, start, end, none, none)
 
@@ -188,7 +189,7 @@ def odd_reasons(facts: Facts) -> dict[int, tuple[str, float]]:
     """Row of each ODD step → the category that exceeds most its median among steps of the same phase, and by how many ns."""
     table = facts["steps"]
     phase = phase_of_steps(facts["iterations"], table.n)
-    counted = (table["flags"] & (StepFlag.CUT | StepFlag.COLD)) == 0
+    counted = (table["flags"] & (StepFlag.PART | StepFlag.COLD)) == 0
     found = {}
     for row in np.flatnonzero(table["flags"] & StepFlag.ODD).tolist():
         others = counted & (phase == phase[row])
@@ -418,7 +419,8 @@ def _with_tokens(trace: Trace, row: Ints) -> ServerIterations:
     generates = any(shape and shape[1] == 1 for shape in shapes)
     meanings: dict[tuple[int, int] | None, int] = {}
     said = [meanings.setdefault(shape if generates else None, len(meanings)) for shape in shapes]
-    return ServerIterations(row, np.array(said, np.int64), tuple(map(_meaning, meanings)))
+    number = np.array(said, np.int64)
+    return ServerIterations.of(trace["spans"], row, number, tuple(map(_meaning, meanings)))
 
 
 def _meaning(shape: tuple[int, int] | None) -> ServerStep:

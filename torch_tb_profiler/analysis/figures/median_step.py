@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.figures.step_kinds import phases_of_kinds
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts
 
-_APART = (StepFlag.COLD | StepFlag.CUT | StepFlag.ODD, StepFlag.COLD | StepFlag.CUT, StepFlag(0))
+_APART = (StepFlag.COLD | StepFlag.PART | StepFlag.ODD, StepFlag.COLD | StepFlag.PART, StepFlag(0))
 """What speaks for no others, where others are left."""
 
 

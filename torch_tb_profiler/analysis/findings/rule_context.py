@@ -199,7 +199,7 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
         if self.only:
             return np.array(self.only, np.int64)
         flags = self.facts["steps"]["flags"]
-        for wanted in (recurring(self.facts), (flags & StepFlag.CUT) == 0):
+        for wanted in (recurring(self.facts), (flags & StepFlag.PART) == 0):
             rows = np.flatnonzero(wanted)
             if len(rows):
                 return rows

@@ -39,7 +39,7 @@ from torch_tb_profiler.views.findings.path import (
     plain,
 )
 from torch_tb_profiler.views.words.texts import capitalised, filled
-from torch_tb_profiler.views.work.iterations import answer_of_server, iteration_of
+from torch_tb_profiler.views.work.iterations import answer_of_server, iteration_of, silence
 
 LEAST = 0.05
 """Share of the steps that the first finding must save to be the headline."""
@@ -94,7 +94,7 @@ def answer_of(
         return _by_design(kind, path, analysis, words)
     if first is None or first[0]["share"] < MUCH:
         iteration = iteration_of(path.facts, analysis["rows"][0])
-        if iteration is not None and iteration["rate"] is not None:
+        if iteration is not None and iteration["rate"]:
             return _of_server(path, analysis, words, iteration, first and first[0])
     if first is not None:
         return _of_cause(path, analysis, dict(words) | dict(first[1]), first[0])
@@ -119,18 +119,23 @@ def _of_server(
     cause: Mapping[str, Any] | None,
 ) -> Answer:
     """How fast a server is, and what its device does meanwhile."""
-    computes = path.take(GROUPS["compute"])
-    share = format_share(min(computes.total / analysis["step_ns"], 1.0))
-    told = f"The {words['device']} computes for {share} of it"
+    facts, row = path.facts, analysis["rows"][0]
+    on_device = facts.summary.has_device
+    computes = path.take(GROUPS["compute"] if on_device else (PathCause.OPERATOR,))
+    recorded = analysis["step_ns"] - int(facts["steps"]["silent"][row])
+    share = format_share(min(computes.total / recorded, 1.0))
+    told = f"The {words['device'] if on_device else 'CPU'} computes for {share} of it"
     place = computes.place() if path.total else None
     at = f", most of that in {place}" if place and place.time >= MOST * computes.total else ""
     rest = "No cause was found that costs 2 % or more."
     if any(item["costs"] and not item["artefact"] for item in analysis["found"]):
         rest = "Little to save was found." if cause is None else ""
-    headline = answer_of_server(iteration["phase"], analysis["step_ns"], iteration["rate"])
     detail = f"{told}{at}." if path.total else ""
+    sentences = (*silence(facts, row, words["device"]), *iteration["told"], detail, rest)
     return Answer(
-        headline, " ".join(filter(None, (detail, rest))), place.line if place and at else ""
+        answer_of_server(facts, row, iteration),
+        " ".join(filter(None, sentences)),
+        place.line if place and at else "",
     )
 
 

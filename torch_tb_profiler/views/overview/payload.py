@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 # Declares the kinds that the analysis finds, also in a process that only reads facts.
 import torch_tb_profiler.analysis.facts.defects  # noqa: F401
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.steps import ITERATION, PASS, hidden_steps
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
@@ -97,7 +97,7 @@ def overview_payload(facts: Facts, selection: Selection, place: RankInJob) -> Ov
         average=mean,
         devices=devices,
         health=health,
-        notes=[*place.remarks, *_notes(facts, steps)],
+        notes=[*place.remarks, *_notes(facts, selection)],
         missing=missing(lacking, RECORDED),
     )
 
@@ -241,7 +241,7 @@ def _unknown(use: DeviceUse, words: Vocabulary) -> Iterator[str]:
         )
 
 
-def _notes(facts: Facts, steps: Mapping[str, Any]) -> list[str]:
+def _notes(facts: Facts, selection: Selection) -> list[str]:
     """What a reader must know before trusting the figures."""
     notes = []
     summary = facts.summary
@@ -276,30 +276,41 @@ def _notes(facts: Facts, steps: Mapping[str, Any]) -> list[str]:
             f"The trace has no ProfilerStep: the repeated annotation {summary.step_source!r}"
             " stands for the steps."
         )
-    notes += _earlier(facts)
+    notes += _unrecorded(facts)
     notes += _outside(facts)
-    flags = zip(steps["name"], steps["cut"], steps["selected"], strict=True)
-    cut = [name for name, is_cut, selected in flags if is_cut and selected]
-    if cut:
+    cut = selection.steps[(facts["steps"]["flags"][selection.steps] & StepFlag.CUT) != 0]
+    if len(cut):
         notes.append(
-            f"{', '.join(cut)}: the recording ended before the device work of this step did; its"
+            f"{_named(facts, cut)}: the recording ended before the device work of this step did; its"
             " times are too short."
         )
     notes += _hidden(facts)
     return notes
 
 
-def _earlier(facts: Facts) -> Iterator[str]:
-    """How much of the steps the devices worked on what was launched before the recording."""
-    table = facts["steps"]
-    time = int(table["earlier"].sum())
-    if time:
-        row = np.flatnonzero(table["earlier"])
-        which = "the step" if table.n == 1 else _named(facts, row)
-        yield (
-            f"{format_ns(time)} of work from before the recording were left out of {which}: no figure"
-            " of the steps counts them."
-        )
+def _unrecorded(facts: Facts) -> Iterator[str]:
+    """At which begins nothing was recorded on the devices, and what that means for the figures."""
+    table, device = facts["steps"], vocabulary(facts).device
+    for key, why in (
+        (
+            "earlier",
+            "while the host waited for it: work that was not recorded ran there, and no figure of the"
+            " steps counts that time",
+        ),
+        (
+            "silent",
+            "though work had been launched: what ran there is unknown, and the figures of the steps"
+            " count that time",
+        ),
+    ):
+        row = np.flatnonzero(table[key])
+        if len(row):
+            where = _named(facts, row) if has_steps(facts) else "the recording"
+            time = format_ns(table[key].sum())
+            yield f"Nothing was recorded on the {device} for {time} at the begin of {where}, {why}."
+    row = np.flatnonzero(table["flags"] & StepFlag.INCOMPLETE)
+    if 0 < len(row) < table.n:
+        yield f"{_named(facts, row)}: more than half was not recorded, so no mean counts it."
 
 
 def _named(facts: Facts, rows: Ints) -> str:

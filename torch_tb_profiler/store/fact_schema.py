@@ -40,10 +40,11 @@ first row, the others follow in the order of their first step.
 """)
 
 EARLIER_WORK = declared("""
-earlier_work: When in a step the host waits for device work that was not recorded, from before the recording, in time order.
-    step   i4  row of steps  The step.
-    start  i8  ns            Begin of the stretch.
-    end    i8  ns            End of the stretch.
+earlier_work: When at the begin of a step no device work was recorded though it was waited for.
+    step    i4  row of steps  The step.
+    start   i8  ns            Begin of the stretch.
+    end     i8  ns            End of the stretch.
+    silent  u1  0 or 1        0: the host is blocked, so work from before the recording ran, and nothing counts it; 1: unknown.
 """)
 
 DEVICES = declared("""

@@ -90,9 +90,10 @@ def left_out(facts: Facts) -> Intervals:
     return stretches(facts["earlier_work"])
 
 
-def stretches(table: Table) -> Intervals:
-    """The rows of ``EARLIER_WORK``, as a set."""
-    return union(table["start"], table["end"])
+def stretches(table: Table, *, silent: bool = False) -> Intervals:
+    """The rows of ``EARLIER_WORK``, as a set: what no figure counts, or silent starts."""
+    own = table["silent"] == silent
+    return union(table["start"][own], table["end"][own])
 
 
 def incomplete(steps: Mapping[str, Array]) -> Mask:
@@ -108,8 +109,10 @@ def without_earlier_work(
     ``EARLIER_WORK``.
     """
     shown, silent = _starts(trace, caused, windows)
-    step, since, until = shared(windows.start, windows.end, shown)
-    table = EARLIER_WORK.build(step=step, start=since, end=until)
+    parts = [shared(windows.start, windows.end, each) for each in (shown, silent)]
+    step, since, until = (np.concatenate(column) for column in zip(*parts, strict=True))
+    is_silent = np.arange(len(step)) >= len(parts[0][0])
+    table = EARLIER_WORK.build(step=step, start=since, end=until, silent=is_silent)
     earlier, silence = (measure(each, windows.start, windows.end) for each in (shown, silent))
     return replace(windows, earlier=earlier, silent=silence), table
 

@@ -68,7 +68,8 @@ def phases_of_kinds(facts: Facts) -> Ints:
     """The phase of the steps of each kind, −1 none or cold; int64 of shape (kinds,)."""
     kind, kinds = facts["steps"]["kind"], facts["step_kinds"].n
     phase = np.full(kinds, -1, np.int64)
-    phase[kind[::-1]] = phase_of_steps(facts["iterations"], len(kind))[::-1] if kinds else 0
+    row = np.flatnonzero(kind >= 0)[::-1]
+    phase[kind[row]] = phase_of_steps(facts["iterations"], len(kind))[row]
     phase[facts["step_kinds"]["what"] == StepKind.COLD] = -1
     return phase
 

@@ -39,7 +39,12 @@ from torch_tb_profiler.views.findings.path import (
     plain,
 )
 from torch_tb_profiler.views.words.texts import capitalised, filled
-from torch_tb_profiler.views.work.iterations import answer_of_server, iteration_of, silence
+from torch_tb_profiler.views.work.iterations import (
+    answer_of_server,
+    iteration_of,
+    silence,
+    spoken_length,
+)
 
 LEAST = 0.05
 """Share of the steps that the first finding must save to be the headline."""
@@ -122,8 +127,7 @@ def _of_server(
     facts, row = path.facts, analysis["rows"][0]
     on_device = facts.summary.has_device
     computes = path.take(GROUPS["compute"] if on_device else (PathCause.OPERATOR,))
-    recorded = analysis["step_ns"] - int(facts["steps"]["silent"][row])
-    share = format_share(min(computes.total / recorded, 1.0))
+    share = format_share(min(computes.total / spoken_length(facts, row), 1.0))
     told = f"The {words['device'] if on_device else 'CPU'} computes for {share} of it"
     place = computes.place() if path.total else None
     at = f", most of that in {place}" if place and place.time >= MOST * computes.total else ""

@@ -10,6 +10,7 @@ import numpy as np
 
 # Declares the kinds that the analysis finds, also in a process that only reads facts.
 import torch_tb_profiler.analysis.facts.defects  # noqa: F401
+from torch_tb_profiler.analysis.critical_path.verdict_texts import number_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.steps import ITERATION, PASS, hidden_steps
@@ -299,18 +300,26 @@ def _unrecorded(facts: Facts) -> Iterator[str]:
         ),
         (
             "silent",
-            "though work had been launched: what ran there is unknown, and the figures of the steps"
-            " count that time",
+            "though work had been launched: what ran there is unknown, and the step is so much longer",
         ),
     ):
         row = np.flatnonzero(table[key])
         if len(row):
-            where = _named(facts, row) if has_steps(facts) else "the recording"
+            where = _numbered(facts, row) if has_steps(facts) else "the recording"
             time = format_ns(table[key].sum())
             yield f"Nothing was recorded on the {device} for {time} at the begin of {where}, {why}."
     row = np.flatnonzero(table["flags"] & StepFlag.INCOMPLETE)
     if 0 < len(row) < table.n:
-        yield f"{_named(facts, row)}: more than half was not recorded, so no mean counts it."
+        yield f"More than half of {_numbered(facts, row)} was not recorded: no mean counts that."
+
+
+def _numbered(facts: Facts, rows: Ints) -> str:
+    """``step 0``; the only one is ``the step``."""
+    if facts["steps"].n == 1:
+        return "the step"
+    names = facts.strings.many(facts["steps"]["name"][rows])
+    numbers = [number_of(name, row) for name, row in zip(names, rows.tolist(), strict=True)]
+    return f"step{'' if len(rows) == 1 else 's'} {', '.join(numbers)}"
 
 
 def _named(facts: Facts, rows: Ints) -> str:

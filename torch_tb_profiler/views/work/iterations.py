@@ -117,20 +117,28 @@ def headline(facts: Facts, selection: Selection) -> str:
 
 def answer_of_server(facts: Facts, row: int, iteration: Mapping[str, Any]) -> str:
     """How long an iteration takes, of an incomplete one what was recorded, and tokens per second where they are known."""
-    steps, phase = facts["steps"], iteration["phase"]
-    length = int(step_lengths(steps)[row])
-    takes = f"A {phase} takes {format_ns(length)}"
-    if steps["flags"][row] & StepFlag.INCOMPLETE:
-        takes = f"The recorded {format_ns(length - int(steps['silent'][row]))} of a {phase}"
+    length, phase = format_ns(spoken_length(facts, row)), iteration["phase"]
+    takes = f"A {phase} takes {length}"
+    if facts["steps"]["flags"][row] & StepFlag.INCOMPLETE:
+        takes = f"The recorded {length} of a {phase}"
     return f"{takes}: {iteration['rate']} per second." if iteration["rate"] else f"{takes}."
 
 
-def silence(facts: Facts, row: int, device: str) -> Iterator[str]:
-    """How long nothing was recorded on the devices at the begin of a step, a sentence."""
+def spoken_length(facts: Facts, row: int) -> int:
+    """Of a step, ns; of an incomplete one that of what was recorded."""
     steps = facts["steps"]
-    time = int(steps["earlier"][row] + steps["silent"][row])
-    if time:
-        when = "before" if steps["flags"][row] & StepFlag.INCOMPLETE else "at its begin"
+    silent = int(steps["silent"][row]) if steps["flags"][row] & StepFlag.INCOMPLETE else 0
+    return int(step_lengths(steps)[row]) - silent
+
+
+def silence(facts: Facts, row: int, device: str) -> Iterator[str]:
+    """How long nothing was recorded on the devices at the begin of a step, or of those before it; a sentence."""
+    steps = facts["steps"]
+    own, first = steps["earlier"] + steps["silent"], steps["silent"].sum()
+    when = "before" if steps["flags"][row] & StepFlag.INCOMPLETE else "at its begin"
+    if not own[row]:
+        when = "before the first one: only bounds of the rate are known"
+    if time := own[row] or first:
         yield f"Nothing was recorded on the {device} for {format_ns(time)} {when}."
 
 

@@ -101,6 +101,7 @@ steps: Steps in time order. The eight categories from kernel to other add up to 
     dur            i8  ns                  Duration, without `earlier`.
     stop           i8  ns                  End, that of the device work launched in it included.
     earlier        i8  ns                  Work from before the recording, which no figure counts.
+    silent         i8  ns                  A start in which launched work waits and nothing was recorded on the devices.
     kernel         i8  ns                  Time with a kernel.
     memcpy         i8  ns                  Of the rest, with a copy.
     memset         i8  ns                  Of the rest, with a memset.
@@ -112,7 +113,7 @@ steps: Steps in time order. The eight categories from kernel to other add up to 
     launched       i8  events              Device events launched in it.
     cold           u1  0 or 1              A first step clearly slower by what does not recur.
     odd            u1  0 or 1              An outlier of its kind.
-    cut            u1  0 or 1              The recording ended before its device work did.
+    cut            u1  0 or 1              Only a part of it was recorded.
 """,
     calls=False,
 )
@@ -188,14 +189,14 @@ ITERATIONS = _spec(
 iterations: Iterations of an inference server.
     step                 i4  row of steps        The step.
     name                 i4  number of a string  The annotation.
-    phase                u1  index of PHASES     `prefill`, `decode`, `mixed` or `other`.
+    phase                u1  index of PHASES     `prefill`, `decode`, `mixed`, `other` or `draft`.
     start                i8  ns                  Begin of the step.
     dur                  i8  ns                  Its duration, without work from before the recording.
     stop                 i8  ns                  Its end.
     context_requests     i8  requests            Requests whose prompt is computed; -1 unknown.
     context_query        i8  tokens              Tokens computed for them; -1 unknown.
     generation_requests  i8  requests            Requests that generate; -1 unknown.
-    generation_query     i8  tokens              Tokens generated; -1 unknown.
+    generation_query     i8  tokens              Tokens computed for them; -1 unknown.
     batch                i8  -                   The batch that the annotation states; -1 unknown.
     host                 i8  ns                  Duration of the annotation.
     scheduler            i8  ns                  Host time since the annotation before it; -1 unknown.

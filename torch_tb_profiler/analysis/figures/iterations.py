@@ -68,7 +68,7 @@ ITERATIONS = DisplaySpec(
             "phase",
             "text",
             "Phase",
-            "`prefill`, `decode`, `mixed` or `other`.",
+            "`prefill`, `decode`, `mixed`, `other` or `draft`.",
             "iteration_phase",
             width=72,
         ),

@@ -273,10 +273,12 @@ def test_the_overview_says_once_what_was_not_recorded(blocks: bool, why: str) ->
     facts = derived(_run(loop, name=NAMES[0], iterations=2, kernels=2, host=30, blocks=blocks))
     payload = overview_payload(facts, select(facts), RankInJob(1, 0, "", 1))
     said = [note for note in payload.notes if "Nothing was recorded on" in note]
-    assert len(said) == 1 and why in said[0]
+    assert len(said) == 1
+    assert why in said[0]
     assert "for 463 ms at the begin of step 0" in said[0]
     assert "More than half of step 0 was not recorded: no mean counts that." in payload.notes
-    assert payload.average is not None and payload.average.steps == 1
+    assert payload.average is not None
+    assert payload.average.steps == 1
     assert not any("Nothing was recorded" in sentence.text for sentence in payload.headline)
 
 

@@ -86,7 +86,8 @@ def test_drafts_belong_to_the_iteration_that_verifies_them(
     assert phases["wall_ns"][1] == drafting * 1000
     assert phases["wall_ns"][1] + phases["wall_ns"][2] == phases["wall_ns"][0]
     told = iteration_of(facts, 1)
-    assert told is not None and " to " in told["rate"]
+    assert told is not None
+    assert " to " in told["rate"]
     assert "how many are accepted is not in the trace" in told["told"][0]
     assert " to " in headline(facts, select(facts))
 

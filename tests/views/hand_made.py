@@ -92,6 +92,7 @@ def _steps(texts: StringBuilder) -> Table:
         host_start=start,
         host_end=end,
         earlier=np.zeros_like(end),
+        silent=np.zeros_like(end),
         kernel=np.array([40, 30, 50]) * US,
         memcpy=zero,
         memset=zero,

@@ -64,6 +64,7 @@ COVERED = 0.1
 """Share of a wait that may be left once other work has ended that explains it."""
 _SYNCHRONISES = re.compile(r"\w*(?:Device|Ctx|Context)Synchronize|aclrtSynchronizeDevice")
 """After such a call nothing from before it is left on the device."""
+_TO_DEVICE = re.compile(r"HtoD|HostToDevice|(?:Host|Pag\w*|Pinned) -> Device")
 _TO_HOST = re.compile(r"DtoH|DeviceToHost|Device -> (?:Host|Page|Pinned)")
 _NONE = np.zeros(0, np.int64)
 _STARTS = re.compile(r"\w*(?:Launch|Memcpy|Memset|Enqueue)")
@@ -126,10 +127,12 @@ def _starts(
     if not len(caused.row) or not len(calls) or not len(windows.start):
         return none, none
     work = spans["start"][caused.row]
-    recorded, blocked = union(work, work + spans["dur"][caused.row]), _blocked(trace, caused, calls)
+    recorded = union(work, work + spans["dur"][caused.row])
+    blocking = _blocking(trace, caused, calls)
+    blocked = union(spans["start"][blocking], spans["start"][blocking] + spans["dur"][blocking])
     waits = _joined(
-        _first_works(trace, caused, windows.device_step),
-        _first_waits(trace, caused, calls, windows),
+        _first_works(trace, caused, blocking, windows.device_step),
+        _first_waits(trace, caused, calls, blocking, windows),
     )
     length = waits.until - waits.since
     # A wait no longer than devices have worked before it has its reason in there.
@@ -154,18 +157,17 @@ def _starts(
     return shown, subtract(silent, shown)
 
 
-def _blocked(trace: Trace, caused: DeviceCauses, calls: Ints) -> Intervals:
-    """When the host waits for the device. A copy to the host waits in its call for what its stream does before; a call that
-    copies to the device may as well read the host's memory.
+def _blocking(trace: Trace, caused: DeviceCauses, calls: Ints) -> Ints:
+    """Those of the runtime calls that wait for the device. A copy to the host waits in its call for what its stream does
+    before; a call that copies to the device may as well read the host's memory.
     """
     spans = trace["spans"]
     copies = (caused.launch >= 0) & (spans["role"][caused.row] == Role.MEMCPY)
     call, row = caused.launch[copies], caused.row[copies]
-    waits = named(trace, row, _TO_HOST.search)
-    waits &= spans["start"][row] < spans["start"][call] + spans["dur"][call]
-    blocking = np.setdiff1d(calls[named(trace, calls, WAITS.match)], call)
-    blocking = np.union1d(blocking, call[waits])
-    return union(spans["start"][blocking], spans["start"][blocking] + spans["dur"][blocking])
+    waited = spans["start"][row] < spans["start"][call] + spans["dur"][call]
+    waited &= named(trace, row, _TO_HOST.search)
+    reads = call[named(trace, row, _TO_DEVICE.search)]
+    return np.union1d(np.setdiff1d(calls[named(trace, calls, WAITS.match)], reads), call[waited])
 
 
 def _joined(a: _Waits, b: _Waits) -> _Waits:
@@ -173,11 +175,9 @@ def _joined(a: _Waits, b: _Waits) -> _Waits:
     return _Waits(*(np.concatenate(pair) for pair in pairs))
 
 
-def _first_works(trace: Trace, caused: DeviceCauses, device_step: Array) -> _Waits:
-    """From the launch of the first work of every stream to its begin.
-
-    A call that returns after its work has begun tells no time between, unless it is a copy to the host, which waits in its
-    call for what its stream does before. One to the device may as well be the host that reads its memory.
+def _first_works(trace: Trace, caused: DeviceCauses, blocking: Ints, device_step: Array) -> _Waits:
+    """From the launch of the first work of every stream to its begin. A call that returns after its work has begun tells no
+    time between, unless it waited for the device.
     """
     spans = trace["spans"]
     device, stream = device_arguments(trace, caused.row, ("device", "stream")).values()
@@ -189,19 +189,20 @@ def _first_works(trace: Trace, caused: DeviceCauses, device_step: Array) -> _Wai
     launch, begin = caused.launch[first], begin[first]
     called = spans["start"][launch]
     returned = called + spans["dur"][launch]
-    to_host = named(trace, caused.row[first], _TO_HOST.search)
-    since = np.where(returned <= begin, returned, np.where(to_host, called, begin))
+    waited = np.isin(launch, blocking)
+    since = np.where(returned <= begin, returned, np.where(waited, called, begin))
     return _Waits(since, begin, device_step[first].astype(np.int64))
 
 
-def _first_waits(trace: Trace, caused: DeviceCauses, calls: Ints, windows: StepWindows) -> _Waits:
+def _first_waits(
+    trace: Trace, caused: DeviceCauses, calls: Ints, blocking: Ints, windows: StepWindows
+) -> _Waits:
     """Calls that wait for the device before anything was launched."""
     spans = trace["spans"]
     starts = calls[named(trace, calls, _STARTS.match)]
     launched = np.concatenate((spans["start"][starts], caused.time[caused.time >= 0]))
     first = int(launched.min(initial=np.iinfo(np.int64).max))
-    before = calls[spans["start"][calls] < first]
-    row = before[named(trace, before, WAITS.match)]
+    row = blocking[spans["start"][blocking] < first]
     since = spans["start"][row]
     step = window_at(windows.host_start, windows.host_end, since)
     return _Waits(since, since + spans["dur"][row], step.astype(np.int64))

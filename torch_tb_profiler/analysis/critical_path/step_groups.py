@@ -15,12 +15,11 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows, sum_by
-from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.critical_path.ranks_figures import RanksSegments, ranks_segments
+from torch_tb_profiler.analysis.critical_path.table import counted_time
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.facts.earlier_work import left_out
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.median_step import middle, of_main_phase
 from torch_tb_profiler.analysis.figures.step_kinds import agreed, phases_of_kinds
@@ -114,7 +113,7 @@ def own_groups(facts: Facts, insight: Insight) -> StepGroups:
     flags = steps["flags"]
     return StepGroups(
         facts.strings.many(steps["name"]),
-        sum_by(key, steps.n * width, _counted(facts, insight)).reshape(-1, width),
+        sum_by(key, steps.n * width, counted_time(facts, insight)).reshape(-1, width),
         (flags & StepFlag.COLD) != 0,
         (flags & StepFlag.ODD) != 0,
         (flags & StepFlag.PART) != 0,
@@ -123,16 +122,6 @@ def own_groups(facts: Facts, insight: Insight) -> StepGroups:
         has_device,
         facts.summary.vendor,
     )
-
-
-def _counted(facts: Facts, insight: Insight) -> Ints:
-    """Time of each row of ``critical_path_steps`` that counts in its step."""
-    sums, earlier = insight["critical_path_steps"], left_out(facts)
-    if not len(earlier.start):
-        return np.asarray(sums["time"], np.int64)
-    path = insight["critical_path"]
-    time = path["end"] - path["start"] - measure(earlier, path["start"], path["end"])
-    return sum_by(path["group"], sums.n, time)
 
 
 def run_groups(
@@ -205,7 +194,7 @@ def own_rows(facts: Facts, insight: Insight, groups: StepGroups, steps: Sequence
         groups_of_causes(groups.has_device)[cause],
         _named(facts.strings, groups, operator, name),
         line,
-        _counted(facts, insight)[row],
+        counted_time(facts, insight)[row],
     )
 
 

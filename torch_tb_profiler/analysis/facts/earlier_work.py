@@ -22,7 +22,6 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import (
-    extreme_by,
     group_rows,
     largest_by,
 )
@@ -50,10 +49,6 @@ if TYPE_CHECKING:
 
 LEAST_NS = 100_000
 """What an idle stream needs at most to begin what it was given: a shorter wait tells nothing."""
-FACTOR = 10
-"""The longest such wait in medians of the time from a launch to its work, for devices that are slow to begin."""
-RECURS = 2
-"""A wait is of the begin of the recording if it is so many times as long as the longest of a typical other step."""
 MOST = 0.5
 """Share of a wait in which the host is blocked from which on it shows work from before; of a step that is not recorded or
 silent from which on the step is incomplete.
@@ -139,7 +134,7 @@ def _starts(
     known = (waits.step >= 0) & (waits.since - work.min() <= length)
     waits = waits.take(known & (length > LEAST_NS))
     if len(waits.since):
-        waits = waits.take(waits.until - waits.since > _usual(trace, caused, windows, waits))
+        waits = waits.take(waits.until - waits.since > _usual(trace, caused, waits))
     if len(waits.since):
         waits = waits.take(~_explained(trace, caused, calls, waits))
     shown, silent = none, none
@@ -208,9 +203,9 @@ def _first_waits(
     return _Waits(since, since + spans["dur"][row], step.astype(np.int64))
 
 
-def _usual(trace: Trace, caused: DeviceCauses, windows: StepWindows, waits: _Waits) -> float:
-    """Up to when work that is launched onto an idle device may wait for no other reason than the device, ns; by other
-    work than that of ``waits``.
+def _usual(trace: Trace, caused: DeviceCauses, waits: _Waits) -> int:
+    """How long other work than that of ``waits`` waits at most that is launched onto an idle device, ns: for no other
+    reason than the device.
     """
     spans = trace["spans"]
     known = caused.launch >= 0
@@ -219,14 +214,8 @@ def _usual(trace: Trace, caused: DeviceCauses, windows: StepWindows, waits: _Wai
     launch = caused.launch[known]
     returned = spans["start"][launch] + spans["dur"][launch]
     idle = np.append(np.iinfo(np.int64).min, ended[:-1])[known] <= returned
-    wait, step = begin[known] - returned, windows.device_step[known]
-    chosen = idle & (wait > 0) & ~np.isin(begin[known], waits.until)
-    typical = float(np.median(wait[chosen])) if chosen.any() else 0.0
-    chosen &= (step >= 0) & ~np.isin(step, waits.step)
-    longest = extreme_by(np.maximum, step[chosen], len(windows.start), wait[chosen])
-    longest = longest[longest > 0]
-    recurring = float(np.median(longest)) if len(longest) else 0.0
-    return max(FACTOR * typical, RECURS * recurring)
+    idle &= ~np.isin(begin[known], waits.until)
+    return int((begin[known] - returned)[idle].max(initial=0))
 
 
 def _explained(trace: Trace, caused: DeviceCauses, calls: Ints, waits: _Waits) -> Mask:

@@ -12,7 +12,6 @@ the one before it::
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -29,15 +28,13 @@ from torch_tb_profiler.analysis.arrays.grouping import (
 )
 from torch_tb_profiler.analysis.arrays.intervals import (
     Intervals,
-    intersect,
     join,
     measure,
     union,
     window_at,
 )
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.analysis.facts.host_names import distinct, named
-from torch_tb_profiler.analysis.facts.launches import WAITS
+from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.hardware.server_steps import PHASES, Requests, ServerStep, server_step
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.fact_schema import ITERATIONS
@@ -55,8 +52,6 @@ LEAST_COVERAGE = 0.5
 _SUMS = ("requests", "query", "keys", "query_squares", "query_keys")
 _SIDES = ("context", "generation")
 LONGEST_NAME = 48
-_BLOCKS = re.compile(rf"{WAITS.pattern}|\w*Memcpy")
-"""Calls in which the host may wait for the device; a copy may also be called asynchronous."""
 
 
 class ServerIterations(msgspec.Struct, frozen=True):
@@ -293,9 +288,8 @@ def iteration_table(
             columns[f"{side}_{key}"] = _known_sum(place, len(steps), value)
     batch = np.array([meaning.batch for meaning in found.meanings], np.int64)[said]
     start, end = found.start[inside], found.end[inside]
-    blocked = _blocked(trace, found, left_out)
     before, until = end[:-1], np.maximum(start[1:], end[:-1])
-    between = np.append(-1, until - before - measure(blocked, before, until))
+    between = np.append(-1, until - before - measure(left_out, before, until))
     begun, gap = device_gaps(spans, caused, device_step, len(host_start), left_out)
     return ITERATIONS.build(
         step=steps,
@@ -304,22 +298,9 @@ def iteration_table(
         **columns,
         batch=np.where(alone, batch[first], -1),
         draft=_known_sum(place, len(steps), found.draft[inside]),
-        host=_known_sum(place, len(steps), end - start - measure(blocked, start, end)),
+        host=_known_sum(place, len(steps), end - start - measure(left_out, start, end)),
         scheduler=between[first],
         gap=np.where(begun[steps], gap[steps], -1),
-    )
-
-
-def _blocked(trace: Trace, found: ServerIterations, left_out: Intervals) -> Intervals:
-    """When the thread of the iterations waited for work from before the recording."""
-    spans = trace["spans"]
-    if not len(left_out.start) or not len(found.row):
-        return left_out
-    mine = spans["track"] == spans["track"][found.row[0]]
-    call = np.flatnonzero(mine & (spans["role"] == Role.RUNTIME))
-    call = call[named(trace, call, _BLOCKS.match)]
-    return intersect(
-        left_out, union(spans["start"][call], spans["start"][call] + spans["dur"][call])
     )
 
 

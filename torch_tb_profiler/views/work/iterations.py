@@ -172,6 +172,7 @@ def iteration_of(facts: Facts, row: int) -> dict[str, Any] | None:
     return {
         "phase": "mixed iteration" if phase == "mixed" else phase,
         "tokens": tokens,
+        "verifies": bool(0 < table["generation_requests"][0] < table["generation_tokens"][0]),
         "rate": prompts or generated,
         "told": list(_told(table, generated if prompts and phase == "mixed" else "")),
     }

@@ -139,3 +139,26 @@ def test_drafts_of_annotated_loops_are_no_iterations_of_their_own() -> None:
     assert table["draft_ns"].tolist() == [700_000] * 4
     facts = facts_listed("\n".join(line for line in lines if "draft" in line))
     assert not iteration_table(facts, select(facts)).n
+
+
+@pytest.mark.parametrize("marked", [True, False])
+def test_the_last_iteration_is_whole_though_nothing_is_drafted_behind_it(marked: bool) -> None:
+    lines = []
+    for n in range(5):
+        now = 1000 * n
+        lines += [
+            f"1 note execute_context_0(0)_generation_4(20)@{now}+700",
+            f"1 call cudaGraphLaunch@{now + 5}+10 c{2 * n + 1}",
+            f"gpu 0:7 kernel target@{now + 20}+660 c{2 * n + 1}",
+        ]
+        if n < 4:
+            lines += [f"1 note draft@{now + 710}+200"] if marked else []
+            lines += [f"1 call cudaGraphLaunch@{now + 715}+10 c{2 * n + 2}"]
+            lines += [
+                f"gpu 0:7 kernel small@{now + 730 + 40 * k}+39 c{2 * n + 2}" for k in range(4)
+            ]
+    facts = facts_listed("\n".join(lines))
+    table = iteration_table(facts, select(facts))
+    assert not table["cut"][:4].any()
+    # The last verifies as all others do; a draft that is marked belongs to the iteration, and the last has none.
+    assert table["cut"][4] == marked

@@ -130,7 +130,8 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     step, of = windows.device_step, named.operator
     kernels = kernel_facts(trace, caused, of, communication, matrix, operators, step)
     windows, iterated = _iterated(trace, iterations, windows, caused, earlier, strings)
-    kinds = _kinds(trace, windows, iterated, operators.tables | kernels)
+    launched = _launched(windows, iterations, caused)
+    kinds = _kinds(trace, windows, launched, iterated, operators.tables | kernels)
     tables: dict[str, Table] = {
         "steps": _steps(windows, kinds, breakdown.result()),
         "step_kinds": fact_schema.STEP_KINDS.build(**kinds.columns),
@@ -226,8 +227,21 @@ def _matrix_cores(trace: Trace, caused: DeviceCauses, maker: str) -> Array:
     return np.where(kernel, known[name], np.uint8(Knowledge.NO))
 
 
+def _launched(windows: StepWindows, iterations: ServerIterations, caused: DeviceCauses) -> Ints:
+    """How many device events each step launched; of an iteration within its annotation, what follows it may come or not."""
+    if windows.source != ITERATION:
+        return windows.launched
+    inside = window_at(iterations.start, iterations.end, caused.time)
+    inside = inside[(inside >= 0) & (caused.time >= 0)]
+    return np.bincount(inside, minlength=len(windows.start)) if len(inside) else windows.launched
+
+
 def _kinds(
-    trace: Trace, windows: StepWindows, iterated: Table, tables: Mapping[str, Table]
+    trace: Trace,
+    windows: StepWindows,
+    launched: Ints,
+    iterated: Table,
+    tables: Mapping[str, Table],
 ) -> StepKinds:
     """What each step is, and with which others of a kind."""
     steps = len(windows.start)
@@ -237,7 +251,7 @@ def _kinds(
     inside = begun["step"] >= 0
     operators = sum_by(begun["step"][inside], steps, begun["calls"][inside])
     work = step_work(trace, tables, windows, phase)
-    cut, part = cut_steps(windows, operators, phase), incomplete(asdict(windows))
+    cut, part = cut_steps(launched, operators, phase), incomplete(asdict(windows))
     kinds = step_kinds(work, cut | part)
     flags = np.where(part, kinds.flags & ~np.uint8(StepFlag.CUT) | StepFlag.INCOMPLETE, kinds.flags)
     return replace(kinds, flags=np.where(cut, flags | StepFlag.CUT, flags).astype(np.uint8))

@@ -164,16 +164,16 @@ def _iterations(
     return StepWindows(source, name, unknown, start, end, start, end, none, none)
 
 
-def cut_steps(windows: StepWindows, operators: Array, phase: Array) -> Mask:
+def cut_steps(work: Ints, operators: Array, phase: Array) -> Mask:
     """Which steps the end of the recording cut off, bool of shape (steps,), by the rules in docs/definitions.md.
 
-    ``operators``: how many started in each step. ``phase``: a number per step; steps are compared with those of the
-        same number.
+    ``work``: how many device events each step launched. ``operators``: how many started in each. ``phase``: a number per
+        step; steps are compared with those of the same number.
     """
-    cut = np.zeros(len(windows.start), np.bool_)
+    cut = np.zeros(len(work), np.bool_)
     for number in np.unique(phase).tolist():
         rows = np.flatnonzero(phase == number)
-        launched = windows.launched[rows]
+        launched = work[rows]
         cut[rows[min(_first_cut(launched), _first_empty(launched + operators[rows])) :]] = True
     return cut
 

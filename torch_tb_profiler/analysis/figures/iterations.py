@@ -258,7 +258,7 @@ def _rates(table: Table, steps: Table, time: Ints) -> dict[str, Array]:
         "prompt_tokens": (prompts, prompts, computed & (prompts > 0)),
         "tokens": (requests, scheduled + table["context_requests"], known & (scheduled > 0)),
     }
-    found = {}
+    found: dict[str, Array] = {}
     for key, (least, most, there) in bounds.items():
         low = _ratio(least * 1e9, whole, there & (least >= 0) & (whole > 0))
         if behind and there.all():

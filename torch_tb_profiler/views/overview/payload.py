@@ -300,7 +300,7 @@ def _unrecorded(facts: Facts) -> Iterator[str]:
         ),
         (
             "silent",
-            "though work had been launched: what ran there is unknown, and the step is so much longer",
+            "though work had been launched: what ran there is unknown, and that time counts",
         ),
     ):
         row = np.flatnonzero(table[key])

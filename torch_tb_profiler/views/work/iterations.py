@@ -166,7 +166,9 @@ def iteration_of(facts: Facts, row: int) -> dict[str, Any] | None:
     tokens = sum(max(int(table[key][0]), 0) for key in ("context_tokens", "generation_tokens"))
     phase = table["phase"][0]
     prompts, generated = (
-        rate_text(*(float(table[f"{bound}{key}_per_second"][0]) for bound in ("least_", "")), what)
+        rate_text(
+            float(table[f"least_{key}_per_second"][0]), float(table[f"{key}_per_second"][0]), what
+        )
         for key, what in (("prompt_tokens", "prompt tokens"), ("tokens", "tokens"))
     )
     return {

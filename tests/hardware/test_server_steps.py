@@ -35,7 +35,7 @@ def test_a_hundred_annotations_of_each_form_are_read(form: str) -> None:
         ("execute_context_1(8_64)_generation_2(2_2)", "vLLM", "mixed"),
         ("step[TARGET_VERIFY bs=4]", "SGLang", "decode"),
         ("step[VERIFY bs=4]", "SGLang", "decode"),
-        ("step[DRAFT_EXTEND bs=4]", "SGLang", "decode"),
+        ("step[DRAFT_EXTEND bs=4]", "SGLang", "draft"),
         ("step[SPLIT_PREFILL bs=1]", "SGLang", "prefill"),
         ("step[DUMMY_FIRST bs=1]", "SGLang", "other"),
         ("step[MIXED bs=1 c=1 g=0 c_sq=3 c_sk=3]", "SGLang", "prefill"),
@@ -45,6 +45,9 @@ def test_a_hundred_annotations_of_each_form_are_read(form: str) -> None:
         ("_forward_step: 2 ctx reqs, 0 gen reqs", "TensorRT-LLM", "prefill"),
         ("prefill", "", "prefill"),
         ("Decode 12", "", "decode"),
+        ("verify #3", "", "decode"),
+        ("propose_draft_token_ids", "", "draft"),
+        ("gpu_model_runner: Draft", "", "draft"),
     ],
 )
 def test_other_words(text: str, server: str, phase: str) -> None:

@@ -95,6 +95,7 @@ def _steps(texts: StringBuilder) -> Table:
         host_end=end,
         earlier=np.zeros_like(end),
         unrecorded=np.zeros_like(end),
+        silent=np.zeros_like(end),
         kernel=np.array([40, 30, 50]) * US,
         memcpy=zero,
         memset=zero,

@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 HELP = "list the iterations of an inference server"
 _SHOWN = (
     "name phase part context_requests context_tokens generation_requests generation_tokens batch"
-    " wall_ns device_ns gap_ns scheduler_ns tokens_per_second"
+    " wall_ns device_ns gap_ns draft_ns scheduler_ns prompt_tokens_per_second"
+    " least_tokens_per_second tokens_per_second"
 )
-_PHASES = "phase iterations wall_ns interval_ns tokens tokens_per_second padding device_share odd"
+_PHASES = (
+    "phase iterations wall_ns interval_ns tokens prompt_tokens_per_second least_tokens_per_second"
+    " tokens_per_second padding device_share odd"
+)
 
 
 def declare(parser: argparse.ArgumentParser) -> None:

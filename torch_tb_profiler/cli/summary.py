@@ -219,9 +219,10 @@ def _steps(overview: OverviewPayload) -> Block | None:
 
 def _remarks(steps: Mapping[str, Any], row: int) -> str:
     reason = steps["odd_reason"][row]
+    unrecorded = steps["earlier_ns"][row] + steps["silent_ns"][row]
     words = {
         "cold": "cold",
-        "cut": "cut off by the end of the recording",
+        "cut": "recorded in part" if unrecorded else "cut off by the end of the recording",
         "odd": f"odd: {reason}" if reason else "odd",
     }
     kind = steps["kind"][row]

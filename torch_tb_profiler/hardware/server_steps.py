@@ -10,8 +10,8 @@ SGLang          ``step[DECODE bs=32]``, ``step[EXTEND bs=4 toks=8192]`` and othe
                 with sums (``c_sq=… g_sqsk=…``); also vLLM's words
 ATOM            ``prefill[bs=2 tok=16384 ctx=…]``, ``decode[bs=117/128 tok=117 …]``
 TensorRT-LLM    ``[Executor] _forward_step 12: 3 ctx reqs, 512 ctx tokens, 8 gen reqs``
-others          ``prefill``, ``decode``, with or without a count: Text Generation Inference and
-                loops that people annotate themselves
+others          ``prefill``, ``decode``, ``verify``, with or without a count: Text Generation Inference
+                and loops that people annotate themselves; whatever has the word ``draft`` in it
 ==============  =============================================================================
 
 sq are query tokens of a request, sk its key/value tokens.
@@ -25,7 +25,7 @@ import msgspec
 
 __all__ = ["PHASES", "Requests", "ServerStep", "server_step"]
 
-PHASES = ("prefill", "decode", "mixed", "other")
+PHASES = ("prefill", "decode", "mixed", "other", "draft")
 LONGEST = 1000
 """Characters beyond which no text is an annotation of a server."""
 _INT64 = 2**63 - 1
@@ -49,7 +49,8 @@ _TENSORRT = re.compile(
     r"(?:, (\d+) gen tokens)?(?!\w)",
     re.ASCII,
 )
-_WORDS = re.compile(r"(prefill|decode)(?:[ _#:]\d{1,18})?\Z", re.ASCII | re.IGNORECASE)
+_WORDS = re.compile(r"(prefill|decode|verify)(?:[ _#:]\d{1,18})?\Z", re.ASCII | re.IGNORECASE)
+_DRAFT = re.compile(r"(?<![A-Za-z])(?i:draft(?:s|ing|er)?)(?![a-z])")
 
 _MODES = {
     "EXTEND": "prefill",
@@ -57,11 +58,11 @@ _MODES = {
     "DECODE": "decode",
     "TARGET_VERIFY": "decode",
     "VERIFY": "decode",
-    "DRAFT_EXTEND": "decode",
-    "DRAFT_EXTEND_V2": "decode",
+    "DRAFT_EXTEND": "draft",
+    "DRAFT_EXTEND_V2": "draft",
     "MIXED": "mixed",
 }
-"""SGLang's mode → phase. Drafts are extended and verified for requests that are being generated."""
+"""SGLang's mode → phase. Drafts are verified for requests that are being generated."""
 
 
 class Requests(msgspec.Struct, frozen=True):
@@ -162,7 +163,7 @@ def _sglang(text: str) -> ServerStep | None:
     elif phase == "prefill":
         context = _with(context, batch, field.get("toks", -1))
         generation = NO_REQUESTS
-    elif phase == "decode":
+    elif phase in ("decode", "draft"):
         # The draft's requests are those that generate, though its sums are written as context.
         sums = generation if generation != UNKNOWN else context
         generation = _with(sums, batch, batch if mode == "DECODE" else field.get("toks", -1))
@@ -207,10 +208,11 @@ def _tensorrt(text: str) -> ServerStep | None:
 def _worded(text: str) -> ServerStep | None:
     match = _WORDS.match(text)
     if not match:
-        return None
-    phase = match[1].lower()
-    sides = (UNKNOWN, NO_REQUESTS) if phase == "prefill" else (NO_REQUESTS, UNKNOWN)
-    return ServerStep("", *sides, stated=phase)
+        drafts = ServerStep("", NO_REQUESTS, UNKNOWN, stated="draft")
+        return drafts if _DRAFT.search(text) else None
+    if match[1].lower() == "prefill":
+        return ServerStep("", UNKNOWN, NO_REQUESTS, stated="prefill")
+    return ServerStep("", NO_REQUESTS, UNKNOWN, stated="decode")
 
 
 def _number(text: str | None) -> int:

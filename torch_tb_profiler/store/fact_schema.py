@@ -18,6 +18,7 @@ steps: Steps in time order. The eight categories add up to end - start - earlier
     host_end       i8  ns                  End of the annotation.
     earlier        i8  ns                  Work from before the recording, which no figure counts: earlier_work summed.
     unrecorded     i8  ns                  Time in which what the devices did is unknown: work is missing from the trace.
+    silent         i8  ns                  A start in which launched work waits and nothing was recorded on the devices; it counts.
     kernel         i8  ns                  Category 1 of the breakdown.
     memcpy         i8  ns                  Category 2.
     memset         i8  ns                  Category 3.
@@ -27,8 +28,8 @@ steps: Steps in time order. The eight categories add up to end - start - earlier
     cpu_exec       i8  ns                  Category 7.
     other          i8  ns                  Category 8: the rest.
     launched       i8  events              Device events launched in it.
-    flags          u1  StepFlag            Cold 1, odd 2, cut off by the recording's end 4, stands for the whole span 8.
-    kind           i4  row of step_kinds   Which of the kinds of steps it is; -1 cut off, unknown.
+    flags          u1  StepFlag            Cold 1, odd 2, cut off by the recording's end 4, stands for the whole span 8, incomplete 16.
+    kind           i4  row of step_kinds   Which of the kinds of steps it is; -1 cut off or incomplete, unknown.
 """)
 
 STEP_KINDS = declared("""
@@ -43,10 +44,11 @@ order of their first step.
 """)
 
 EARLIER_WORK = declared("""
-earlier_work: When in a step devices only worked on what was launched before the recording, in time order.
-    step   i4  row of steps  The step.
-    start  i8  ns            Begin of the stretch.
-    end    i8  ns            End of the stretch.
+earlier_work: When at the begin of a step no device work was recorded though it was waited for.
+    step    i4  row of steps  The step.
+    start   i8  ns            Begin of the stretch.
+    end     i8  ns            End of the stretch.
+    silent  u1  0 or 1        0: the host is blocked, so work from before the recording ran, and nothing counts it; 1: unknown.
 """)
 
 UNRECORDED_WORK = declared("""
@@ -213,7 +215,7 @@ iterations: Steps that hold an iteration of an inference server, and what its an
 are over the requests whose prompt is computed (context) and over those that generate.
     step                      i4  row of steps        The step.
     name                      i4  number of a string  The annotation; of several the first.
-    phase                     u1  index of PHASES     0 prefill, 1 decode, 2 mixed, 3 other.
+    phase                     u1  index of PHASES     0 prefill, 1 decode, 2 mixed, 3 other, 4 draft.
     context_requests          i8  requests            Their number; -1 unknown, here and below.
     context_query             i8  tokens              Sum of sq: tokens that were computed.
     context_keys              i8  tokens              Sum of sk: tokens attended to.
@@ -225,8 +227,9 @@ are over the requests whose prompt is computed (context) and over those that gen
     generation_query_squares  i8  -                   Sum of sq squared.
     generation_query_keys     i8  -                   Sum of sq times sk.
     batch                     i8  -                   The batch that the annotation states.
-    host                      i8  ns                  Duration of the annotation.
-    scheduler                 i8  ns                  Host time from the annotation before it; -1 for the first.
+    draft                     i8  ns                  Duration of the drafts that belong to it.
+    host                      i8  ns                  Duration of the annotation, drafts included.
+    scheduler                 i8  ns                  Host time from the one before it; -1 for the first.
     gap                       i8  ns                  Idleness of the device before its first work; -1 unknown.
 """)
 

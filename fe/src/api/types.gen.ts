@@ -1938,6 +1938,7 @@ export interface StepsTable {
   start_ns: number[];
   wall_ns: number[];
   earlier_ns: number[];
+  silent_ns: number[];
   kernel_ns: (number | null)[];
   memcpy_ns: (number | null)[];
   memset_ns: (number | null)[];
@@ -2381,12 +2382,17 @@ export interface IterationsTable {
   padding: (number | null)[];
   begin_ns: number[];
   earlier_ns: number[];
+  silent_ns: number[];
   wall_ns: number[];
   device_ns: (number | null)[];
   gap_ns: (number | null)[];
+  draft_ns: (number | null)[];
   host_ns: number[];
   scheduler_ns: (number | null)[];
   interval_ns: (number | null)[];
+  least_prompt_tokens_per_second: (number | null)[];
+  prompt_tokens_per_second: (number | null)[];
+  least_tokens_per_second: (number | null)[];
   tokens_per_second: (number | null)[];
   odd: boolean[];
   cut: boolean[];
@@ -2399,6 +2405,9 @@ export interface PhasesTable {
   wall_ns: number[];
   interval_ns: (number | null)[];
   tokens: (number | null)[];
+  least_prompt_tokens_per_second: (number | null)[];
+  prompt_tokens_per_second: (number | null)[];
+  least_tokens_per_second: (number | null)[];
   tokens_per_second: (number | null)[];
   padding: (number | null)[];
   device_share: (number | null)[];

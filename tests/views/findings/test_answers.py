@@ -29,7 +29,9 @@ from torch_tb_profiler.views.findings.payload import Source, findings_payload
 from torch_tb_profiler.views.findings.wire import FindingsPayload
 from torch_tb_profiler.views.words.texts import capitalised
 
-AMOUNT = re.compile(r"[<>−]*\d[\d.\u202f]*(?: (?:ns|µs|ms|s|%|[KMGTP]?i?B))?(?![\w:])")
+AMOUNT = re.compile(
+    r"[<>−]*\d[\d.\u202f]*(?: to \d[\d.\u202f]*)?(?: (?:ns|µs|ms|s|%|[KMGTP]?i?B))?(?![\w:])"
+)
 NAMED = re.compile(
     r"\b(?:[Rr]ank|[Ss]tep|ProfilerStep) ?#?\d+|\b\w*[A-Za-z_:]\w*\d\w*|\bfloat\d+\b"
 )

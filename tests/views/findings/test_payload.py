@@ -5,10 +5,13 @@ could break.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.analysis.efficiency.cases import H100, inputs
 from tests.analysis.findings.cases import NVIDIA, entries_of, launched, span, steps
@@ -179,3 +182,35 @@ def test_names_of_a_trace_are_only_texts(name: str) -> None:
     assert to_json(found)
     assert len(one.evidence[0].label) <= 150
     assert len(one.sentence) < 500
+
+
+@settings(max_examples=4)
+@given(
+    st.sampled_from(
+        ("execute_context_0(0)_generation_4(4)", "step[DECODE bs=4]", "decode[bs=4 tok=4]")
+    ),
+    st.lists(
+        st.sampled_from(("aten::mm", "aten::nonzero", "aten::index", "aten::item", "aten::relu")),
+        min_size=1,
+        max_size=6,
+    ),
+    st.integers(3, 8),
+    st.integers(100, 2_000),
+)
+def test_a_server_on_the_cpu_hears_nothing_of_an_accelerator(
+    name: str, operators: list[str], count: int, lasts: int
+) -> None:
+    entries, length = [], len(operators) * lasts + 10
+    for n in range(count):
+        entries.append(span("user_annotation", name, length * n, length - 2))
+        entries += [
+            span("cpu_op", operator, length * n + 1 + at * lasts, lasts - 1)
+            for at, operator in enumerate(operators)
+        ]
+    found = page(entries)
+    told = " ".join((found.headline, found.detail, *(item.sentence for item in found.findings)))
+    assert not re.search(r"accelerator|GPU|device", told)
+    assert found.headline.startswith("A decode takes ")
+    computes = re.search(r"The CPU computes for ([\d.]+) %", found.detail)
+    assert computes is not None
+    assert float(computes[1]) == pytest.approx(100 * len(operators) * (lasts - 1) / length, abs=3)

@@ -188,7 +188,7 @@ def _waiting_allocations(trace: Trace, ended: Ints) -> Mask:
 def _reading_operators(trace: Trace, facts: Facts) -> Mask:
     spans, parent = trace["spans"], facts["span_links"]["parent"]
     operator = spans["role"] == Role.OPERATOR
-    if (spans["role"] == Role.RUNTIME).any():
+    if not facts.summary.has_device or (spans["role"] == Role.RUNTIME).any():
         return np.zeros(spans.n, np.bool_)
     return spans_named(trace, operator, _READS.match) & ~np.isin(np.arange(spans.n), parent)
 

@@ -15,12 +15,11 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows, sum_by
-from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.critical_path.ranks_figures import RanksSegments, ranks_segments
+from torch_tb_profiler.analysis.critical_path.table import counted_time
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.facts.earlier_work import left_out
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.median_step import middle
 from torch_tb_profiler.analysis.figures.step_kinds import agreed
@@ -119,25 +118,15 @@ def own_groups(facts: Facts, insight: Insight) -> StepGroups:
     flags = steps["flags"]
     return StepGroups(
         facts.strings.many(steps["name"]),
-        sum_by(key, steps.n * width, _counted(facts, insight)).reshape(-1, width),
+        sum_by(key, steps.n * width, counted_time(facts, insight)).reshape(-1, width),
         (flags & StepFlag.COLD) != 0,
         (flags & StepFlag.ODD) != 0,
-        (flags & StepFlag.CUT) != 0,
+        (flags & StepFlag.PART) != 0,
         steps["kind"].astype(np.int64),
         np.arange(steps.n),
         has_device,
         facts.summary.vendor,
     )
-
-
-def _counted(facts: Facts, insight: Insight) -> Ints:
-    """Time of each row of ``critical_path_steps`` that counts in its step."""
-    sums, earlier = insight["critical_path_steps"], left_out(facts)
-    if not len(earlier.start):
-        return np.asarray(sums["time"], np.int64)
-    path = insight["critical_path"]
-    time = path["end"] - path["start"] - measure(earlier, path["start"], path["end"])
-    return sum_by(path["group"], sums.n, time)
 
 
 def run_groups(
@@ -157,7 +146,7 @@ def run_groups(
     time = sum_by(key, count * width, path.end - path.start).reshape(-1, width)
     time[path.stop <= path.begin] = -1
     marked = {}
-    for flag in (StepFlag.COLD, StepFlag.ODD, StepFlag.CUT):
+    for flag in (StepFlag.COLD, StepFlag.ODD, StepFlag.PART):
         mask = np.zeros(count, np.bool_)
         for rank, own in zip(facts, agreed(list(facts.values()), flag), strict=True):
             place = figures.steps.place[rank]
@@ -176,7 +165,7 @@ def run_groups(
         time,
         marked[StepFlag.COLD],
         marked[StepFlag.ODD],
-        marked[StepFlag.CUT],
+        marked[StepFlag.PART],
         kind,
         own_row,
         has_device,
@@ -214,7 +203,7 @@ def own_rows(facts: Facts, insight: Insight, groups: StepGroups, steps: Sequence
         groups_of_causes(groups.has_device)[cause],
         _named(facts.strings, groups, operator, name),
         line,
-        _counted(facts, insight)[row],
+        counted_time(facts, insight)[row],
     )
 
 

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, picked, sum_by
+from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
 from torch_tb_profiler.analysis.facts.earlier_work import left_out
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
@@ -34,7 +35,7 @@ KINDS = {
     "synchronization": "Synchronization",
     "dataloader": "DataLoader",
     "annotation": "Host code in an annotation",
-    "before_recording": "Before the recording",
+    "before_recording": "Silent start",
     "waiting": "Waiting for a rank",
 }
 """Key and name of each ``PathCause``, in its order."""
@@ -248,18 +249,17 @@ class _Taken(msgspec.Struct, frozen=True):
 
 
 def _taken(facts: Facts, insight: Insight, selection: Selection, window: Window | None) -> _Taken:
-    """What counts of the path: without work from before the recording where no figure of the steps counts it."""
-    sums = insight["critical_path_steps"]
-    chosen = mask(selection, sums["step"])
-    if len(left_out(facts).start):
-        chosen &= sums["cause"] != PathCause.BEFORE_RECORDING
+    """What counts of the path: without what is from before the recording."""
+    sums, counted = insight["critical_path_steps"], counted_time(facts, insight)
+    chosen = mask(selection, sums["step"]) & ((counted > 0) | (sums["time"] == 0))
     if window is None:
         own = sums if chosen.all() else sums.take(chosen)
-        return _Taken(own, own["time"], own["segments"], own["event"])
+        return _Taken(own, counted[chosen], own["segments"], own["event"])
     path, (begin, end) = insight["critical_path"], window
     row = np.flatnonzero((path["end"] > begin) & (path["start"] < end))
     row = row[chosen[path["group"][row]]]
-    time = np.minimum(path["end"][row], end) - np.maximum(path["start"][row], begin)
+    since, until = np.maximum(path["start"][row], begin), np.minimum(path["end"][row], end)
+    time = until - since - measure(left_out(facts), since, until)
     first, group = group_rows((path["group"][row],))
     n = len(first)
     return _Taken(
@@ -268,6 +268,16 @@ def _taken(facts: Facts, insight: Insight, selection: Selection, window: Window 
         np.bincount(group, minlength=n),
         path["event"][row][largest_by(group, n, time)],
     )
+
+
+def counted_time(facts: Facts, insight: Insight) -> Ints:
+    """Time of each row of ``critical_path_steps`` that counts in its step, ns."""
+    sums, earlier = insight["critical_path_steps"], left_out(facts)
+    if not len(earlier.start):
+        return np.asarray(sums["time"], np.int64)
+    path = insight["critical_path"]
+    time = path["end"] - path["start"] - measure(earlier, path["start"], path["end"])
+    return sum_by(path["group"], sums.n, time)
 
 
 def _plain_time(

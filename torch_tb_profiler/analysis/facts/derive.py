@@ -22,7 +22,11 @@ from torch_tb_profiler.analysis.facts.calltree import CallTree, call_tree
 from torch_tb_profiler.analysis.facts.communication import backends, communication_kernels
 from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses, causes
 from torch_tb_profiler.analysis.facts.devices import device_tables
-from torch_tb_profiler.analysis.facts.earlier_work import stretches, without_earlier_work
+from torch_tb_profiler.analysis.facts.earlier_work import (
+    incomplete,
+    stretches,
+    without_earlier_work,
+)
 from torch_tb_profiler.analysis.facts.flags import NoOperator, StepFlag
 from torch_tb_profiler.analysis.facts.header import (
     device_properties,
@@ -111,7 +115,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     active = _active_sets(trace, tree, names, caused, communication)
     enclosing = nested.result()
     give_back_memory()
-    earlier = stretches(silent["earlier_work"])
+    earlier = stretches(silent["earlier_work"], silent=False)
     breakdown = beside.submit(break_down, active, windows.start, windows.end, earlier)
     stacks, frames = _stacks(trace, tree, enclosing, strings, replays.launch, replayed)
     step = window_at(windows.host_start, windows.host_end, spans["start"][tree.row])
@@ -130,7 +134,8 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     made = operators.tables | kernels | {"iterations": iterated}
     workload = find_workload(trace, caused, communication)
     serves = workload.kind == WorkloadKind.SERVING
-    kinds = _kinds(trace, windows, made, caused, names, serves)
+    launched = _launched(windows, iterations, caused)
+    kinds = _kinds(trace, windows, launched, made, caused, names, serves)
     tables: dict[str, Table] = {
         "steps": _steps(windows, kinds, breakdown.result()),
         "step_kinds": fact_schema.STEP_KINDS.build(**kinds.columns),
@@ -229,9 +234,19 @@ def _matrix_cores(trace: Trace, caused: DeviceCauses, maker: str) -> Array:
     return np.where(kernel, known[name], np.uint8(Knowledge.NO))
 
 
+def _launched(windows: StepWindows, iterations: ServerIterations, caused: DeviceCauses) -> Ints:
+    """How many device events each step launched; of an iteration within its annotation, what follows it may come or not."""
+    if windows.source != ITERATION:
+        return windows.launched
+    inside = window_at(iterations.start, iterations.end, caused.time)
+    inside = inside[(inside >= 0) & (caused.time >= 0)]
+    return np.bincount(inside, minlength=len(windows.start)) if len(inside) else windows.launched
+
+
 def _kinds(
     trace: Trace,
     windows: StepWindows,
+    launched: Ints,
     tables: Mapping[str, Table],
     caused: DeviceCauses,
     names: HostNames,
@@ -245,7 +260,10 @@ def _kinds(
     inside = begun["step"] >= 0
     operators = sum_by(begun["step"][inside], steps, begun["calls"][inside])
     work = step_work(trace, tables, windows, phase, caused, names)
-    return step_kinds(work, cut_steps(windows, operators, phase), serves)
+    cut, part = cut_steps(launched, operators, phase), incomplete(asdict(windows))
+    kinds = step_kinds(work, cut | part, serves)
+    flags = np.where(part, kinds.flags & ~np.uint8(StepFlag.CUT) | StepFlag.INCOMPLETE, kinds.flags)
+    return replace(kinds, flags=np.where(cut, flags | StepFlag.CUT, flags).astype(np.uint8))
 
 
 def _steps(windows: StepWindows, kinds: StepKinds, breakdown: Mapping[str, Array]) -> Table:
@@ -258,6 +276,7 @@ def _steps(windows: StepWindows, kinds: StepKinds, breakdown: Mapping[str, Array
         host_end=windows.host_end,
         earlier=windows.earlier,
         unrecorded=windows.unrecorded,
+        silent=windows.silent,
         launched=windows.launched,
         flags=kinds.flags,
         kind=kinds.kind,

@@ -1,13 +1,14 @@
-"""Time in which devices worked on what was launched before the recording began.
+"""What a recording shows of device work from before it, and starts at which it shows none.
 
-None of that work was recorded, so it looks like idleness without a reason. It shows in two ways::
+::
 
-    host      [launch a]     [launch b][ blocking copy            ]        [ event sync ][launch a]
-    stream 7  ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░[ a ][ b ][copy]        ░░░░░░░░░░░░░        [ a ]
-                        ├──── left out ────────────┤                       ├─ left out ─┤
+    host      [launch a][launch b][ blocking copy            ]        [launch a][launch b]
+    stream 7                                      [ a ][ b ][copy]                          [ a ][ b ]
+                        ├─ from before ──────────┤                              ├─ silent ─┤
 
-The first work of a stream waits long after its launch and after all other work that was recorded, or the host waits
-before it has launched anything. What was recorded meanwhile, on any device, stays in the step.
+The first work of a stream waits long after its launch and after all other work that was recorded. Where the host is blocked
+for most of that, or before it has launched anything, work that was not recorded ran there: no step counts it. Else nothing
+tells why: the start is silent, and counts as all other time.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import (
-    extreme_by,
     group_rows,
     largest_by,
-    sum_by,
 )
 from torch_tb_profiler.analysis.arrays.intervals import (
     Intervals,
+    intersect,
+    join,
     measure,
     shared,
     subtract,
@@ -48,17 +49,19 @@ if TYPE_CHECKING:
 
 LEAST_NS = 100_000
 """What an idle stream needs at most to begin what it was given: a shorter wait tells nothing."""
-FACTOR = 10
-"""The longest such wait in medians of the time from a launch to its work, for devices that are slow to begin."""
-RECURS = 2
-"""A wait is of the begin of the recording if it is so many times as long as the longest of a typical other step."""
-STEPS = 0.5
-"""A wait that takes less of a typical other step is what a host that is ahead always has: not of the begin."""
+MOST = 0.5
+"""Share of a wait in which the host is blocked from which on it shows work from before; of a step that is not recorded or
+silent from which on the step is incomplete.
+"""
+BESIDE = 0.01
+"""Share of a wait up to which what the host does beside its blocking call goes with it."""
 COVERED = 0.1
 """Share of a wait that may be left once other work has ended that explains it."""
 _SYNCHRONISES = re.compile(r"\w*(?:Device|Ctx|Context)Synchronize|aclrtSynchronizeDevice")
 """After such a call nothing from before it is left on the device."""
+_TO_DEVICE = re.compile(r"HtoD|HostToDevice|(?:Host|Pag\w*|Pinned) -> Device")
 _TO_HOST = re.compile(r"DtoH|DeviceToHost|Device -> (?:Host|Page|Pinned)")
+_NONE = np.zeros(0, np.int64)
 _STARTS = re.compile(r"\w*(?:Launch|Memcpy|Memset|Enqueue)")
 
 
@@ -80,49 +83,86 @@ def step_lengths(steps: Mapping[str, Array]) -> Ints:
 
 def left_out(facts: Facts) -> Intervals:
     """The time of the steps that no figure counts: work from before the recording."""
-    return stretches(facts["earlier_work"])
+    return stretches(facts["earlier_work"], silent=False)
 
 
-def stretches(table: Table) -> Intervals:
-    """The rows of ``EARLIER_WORK``, as a set."""
-    return union(table["start"], table["end"])
+def stretches(table: Table, *, silent: bool | None = None) -> Intervals:
+    """The rows of a table with ``start`` and ``end``, as a set; of ``EARLIER_WORK`` what no figure counts, or silent starts."""
+    own = slice(None) if silent is None else table["silent"] == silent
+    return union(table["start"][own], table["end"][own])
+
+
+def incomplete(steps: Mapping[str, Array]) -> Mask:
+    """Of which steps more than half is from before the recording, or silent."""
+    whole = steps["end"] - steps["start"]
+    return np.asarray(steps["earlier"] + steps["silent"] > MOST * whole, np.bool_)
 
 
 def without_earlier_work(
     trace: Trace, caused: DeviceCauses, windows: StepWindows
 ) -> tuple[StepWindows, Table]:
-    """The steps of a trace with the time that counts in none of them, and that as ``EARLIER_WORK``."""
-    table = _earlier_work(trace, caused, windows)
-    time = sum_by(table["step"].astype(np.int64), len(windows.start), table["end"] - table["start"])
-    return replace(windows, earlier=time), table
+    """The steps of a trace with the time that counts in none of them and that of silent starts; the first as
+    ``EARLIER_WORK``.
+    """
+    shown, silent = _starts(trace, caused, windows)
+    parts = [shared(windows.start, windows.end, each) for each in (shown, silent)]
+    step, since, until = (np.concatenate(column) for column in zip(*parts, strict=True))
+    is_silent = np.arange(len(step)) >= len(parts[0][0])
+    table = EARLIER_WORK.build(step=step, start=since, end=until, silent=is_silent)
+    earlier, silence = (measure(each, windows.start, windows.end) for each in (shown, silent))
+    return replace(windows, earlier=earlier, silent=silence), table
 
 
-def _earlier_work(trace: Trace, caused: DeviceCauses, windows: StepWindows) -> Table:
-    spans = trace["spans"]
+def _starts(
+    trace: Trace, caused: DeviceCauses, windows: StepWindows
+) -> tuple[Intervals, Intervals]:
+    """``(from before, silent)``: times in which launched work, or the host, waits and no device work was recorded."""
+    spans, none = trace["spans"], union(_NONE, _NONE)
     calls = np.flatnonzero(spans["role"] == Role.RUNTIME)
     if not len(caused.row) or not len(calls) or not len(windows.start):
-        return EARLIER_WORK.empty()
-    begun = int(spans["start"][caused.row].min())
-    waits = _first_works(trace, caused, windows.device_step)
-    waits = _joined(waits, _first_waits(trace, caused, calls, windows))
-    length = waits.until - waits.since
-    # A wait no longer than devices have worked before it has its reason in there.
-    waits = waits.take((waits.step >= 0) & (length > LEAST_NS) & (waits.since - begun <= length))
-    if len(waits.since):
-        usual = _usual(trace, caused, windows, waits)
-        waits = waits.take(waits.until - waits.since > usual)
-    if len(waits.since):
-        waits = waits.take(~_explained(trace, caused, calls, waits))
-    if not len(waits.since):
-        return EARLIER_WORK.empty()
+        return none, none
     work = spans["start"][caused.row]
     recorded = union(work, work + spans["dur"][caused.row])
+    blocking = _blocking(trace, caused, calls)
+    blocked = union(spans["start"][blocking], spans["start"][blocking] + spans["dur"][blocking])
+    waits = _joined(
+        _first_works(trace, caused, blocking, windows.device_step),
+        _first_waits(trace, caused, calls, blocking, windows),
+    )
+    length = waits.until - waits.since
+    # A wait no longer than devices have worked before it has its reason in there.
+    known = (waits.step >= 0) & (waits.since - work.min() <= length)
+    waits = waits.take(known & (length > LEAST_NS))
+    if len(waits.since):
+        waits = waits.take(waits.until - waits.since > _usual(trace, caused, waits))
+    if len(waits.since):
+        waits = waits.take(~_explained(trace, caused, calls, waits))
+    shown, silent = none, none
     since = np.maximum(waits.since, windows.start[waits.step])
     until = np.minimum(waits.until, windows.end[waits.step])
-    without = subtract(union(since, until), recorded)
-    step, since, until = shared(windows.start, windows.end, without)
-    kept = measure(without, windows.start, windows.end)[step] > LEAST_NS
-    return EARLIER_WORK.build(step=step[kept], start=since[kept], end=until[kept])
+    for place in range(len(since)):
+        silence = subtract(union(since[[place]], until[[place]]), recorded)
+        waited = intersect(silence, blocked)
+        if silence.length <= LEAST_NS:
+            continue
+        silent = join(silent, silence)
+        if waited.length > MOST * silence.length:
+            whole = silence.length - waited.length <= BESIDE * silence.length
+            shown = join(shown, silence if whole else waited)
+    return shown, subtract(silent, shown)
+
+
+def _blocking(trace: Trace, caused: DeviceCauses, calls: Ints) -> Ints:
+    """Those of the runtime calls that wait for the device. A copy to the host waits in its call for what its stream does
+    before; a call that copies to the device may as well read the host's memory.
+    """
+    spans = trace["spans"]
+    copies = (caused.launch >= 0) & (spans["role"][caused.row] == Role.MEMCPY)
+    call, row = caused.launch[copies], caused.row[copies]
+    waited = spans["start"][row] < spans["start"][call] + spans["dur"][call]
+    waited &= named(trace, row, _TO_HOST.search)
+    reads = call[named(trace, row, _TO_DEVICE.search)]
+    return np.union1d(np.setdiff1d(calls[named(trace, calls, WAITS.match)], reads), call[waited])
 
 
 def _joined(a: _Waits, b: _Waits) -> _Waits:
@@ -130,11 +170,9 @@ def _joined(a: _Waits, b: _Waits) -> _Waits:
     return _Waits(*(np.concatenate(pair) for pair in pairs))
 
 
-def _first_works(trace: Trace, caused: DeviceCauses, device_step: Array) -> _Waits:
-    """From the launch of the first work of every stream to its begin.
-
-    A call that returns after its work has begun tells no time between, unless it is a copy to the host, which waits in its
-    call for what its stream does before. One to the device may as well be the host that reads its memory.
+def _first_works(trace: Trace, caused: DeviceCauses, blocking: Ints, device_step: Array) -> _Waits:
+    """From the launch of the first work of every stream to its begin. A call that returns after its work has begun tells no
+    time between, unless it waited for the device.
     """
     spans = trace["spans"]
     device, stream = device_arguments(trace, caused.row, ("device", "stream")).values()
@@ -146,27 +184,28 @@ def _first_works(trace: Trace, caused: DeviceCauses, device_step: Array) -> _Wai
     launch, begin = caused.launch[first], begin[first]
     called = spans["start"][launch]
     returned = called + spans["dur"][launch]
-    to_host = named(trace, caused.row[first], _TO_HOST.search)
-    since = np.where(returned <= begin, returned, np.where(to_host, called, begin))
+    waited = np.isin(launch, blocking)
+    since = np.where(returned <= begin, returned, np.where(waited, called, begin))
     return _Waits(since, begin, device_step[first].astype(np.int64))
 
 
-def _first_waits(trace: Trace, caused: DeviceCauses, calls: Ints, windows: StepWindows) -> _Waits:
+def _first_waits(
+    trace: Trace, caused: DeviceCauses, calls: Ints, blocking: Ints, windows: StepWindows
+) -> _Waits:
     """Calls that wait for the device before anything was launched."""
     spans = trace["spans"]
     starts = calls[named(trace, calls, _STARTS.match)]
     launched = np.concatenate((spans["start"][starts], caused.time[caused.time >= 0]))
     first = int(launched.min(initial=np.iinfo(np.int64).max))
-    before = calls[spans["start"][calls] < first]
-    row = before[named(trace, before, WAITS.match)]
+    row = blocking[spans["start"][blocking] < first]
     since = spans["start"][row]
     step = window_at(windows.host_start, windows.host_end, since)
     return _Waits(since, since + spans["dur"][row], step.astype(np.int64))
 
 
-def _usual(trace: Trace, caused: DeviceCauses, windows: StepWindows, waits: _Waits) -> float:
-    """Up to when work that is launched onto an idle device may wait for no other reason than the device, ns; by other
-    work than that of ``waits``.
+def _usual(trace: Trace, caused: DeviceCauses, waits: _Waits) -> int:
+    """How long other work than that of ``waits`` waits at most that is launched onto an idle device, ns: for no other
+    reason than the device.
     """
     spans = trace["spans"]
     known = caused.launch >= 0
@@ -175,16 +214,8 @@ def _usual(trace: Trace, caused: DeviceCauses, windows: StepWindows, waits: _Wai
     launch = caused.launch[known]
     returned = spans["start"][launch] + spans["dur"][launch]
     idle = np.append(np.iinfo(np.int64).min, ended[:-1])[known] <= returned
-    wait, step = begin[known] - returned, windows.device_step[known]
-    chosen = idle & (wait > 0) & ~np.isin(begin[known], waits.until)
-    typical = float(np.median(wait[chosen])) if chosen.any() else 0.0
-    chosen &= (step >= 0) & ~np.isin(step, waits.step)
-    longest = extreme_by(np.maximum, step[chosen], len(windows.start), wait[chosen])
-    longest = longest[longest > 0]
-    recurring = float(np.median(longest)) if len(longest) else 0.0
-    others = np.delete(windows.length, np.unique(waits.step))
-    least = STEPS * float(np.median(others)) if len(others) else 0.0
-    return max(FACTOR * typical, RECURS * recurring, least)
+    idle &= ~np.isin(begin[known], waits.until)
+    return int((begin[known] - returned)[idle].max(initial=0))
 
 
 def _explained(trace: Trace, caused: DeviceCauses, calls: Ints, waits: _Waits) -> Mask:

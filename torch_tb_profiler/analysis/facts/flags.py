@@ -16,6 +16,10 @@ class StepFlag(IntFlag):
     """The recording ended before its device work did; averages leave it out."""
     WHOLE = 8
     """The whole recording, which has no steps."""
+    INCOMPLETE = 16
+    """More than half of it is from before the recording or silent; averages leave it out."""
+    PART = CUT | INCOMPLETE
+    """Only a part of it was recorded."""
 
 
 class StepKind(IntEnum):

@@ -4,30 +4,37 @@ One iteration is one outermost annotation of the thread that has most of them. W
 
     step[DECODE bs=32]                                                          ─┐  one iteration:
       execute_32_context_0(sq0…)_generation_32(sq32sk32785sqsq32sqsk32785)       ─┘  decode of 32 requests, Σsk 32785
+What drafts is part of the iteration that verifies it: of the one after it where the recording begins with a draft, else of
+the one before it::
+
+    draft     execute_context_0(0)_generation_4(20)     draft     …             iteration 0 ends before the second draft
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 from msgspec.structs import astuple, replace
 
-from torch_tb_profiler.analysis.arrays.grouping import costliest, extreme_by, group_rows, picked
+from torch_tb_profiler.analysis.arrays.grouping import (
+    costliest,
+    extreme_by,
+    group_rows,
+    picked,
+    sum_by,
+)
 from torch_tb_profiler.analysis.arrays.intervals import (
     Intervals,
-    intersect,
     join,
     measure,
     union,
     window_at,
 )
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.analysis.facts.host_names import distinct, named
-from torch_tb_profiler.analysis.facts.launches import WAITS
+from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.hardware.server_steps import PHASES, Requests, ServerStep, server_step
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.fact_schema import ITERATIONS
@@ -45,8 +52,6 @@ LEAST_COVERAGE = 0.5
 _SUMS = ("requests", "query", "keys", "query_squares", "query_keys")
 _SIDES = ("context", "generation")
 LONGEST_NAME = 48
-_BLOCKS = re.compile(rf"{WAITS.pattern}|\w*Memcpy")
-"""Calls in which the host may wait for the device; a copy may also be called asynchronous."""
 
 
 class ServerIterations(msgspec.Struct, frozen=True):
@@ -54,11 +59,25 @@ class ServerIterations(msgspec.Struct, frozen=True):
 
     row: rows of spans of their annotations, int64 of shape (iterations,).
     said: number of what each annotation says, an index of ``meanings``; the same shape.
+    start, end: of the annotations and the drafts that belong to them; draft: the time of those; int64 ns, the same shape.
     """
 
     row: Ints
     said: Ints
     meanings: tuple[ServerStep, ...]
+    start: Ints
+    end: Ints
+    draft: Ints
+
+    @classmethod
+    def of(
+        cls, spans: Table, row: Ints, said: Ints, meanings: Sequence[ServerStep]
+    ) -> ServerIterations:
+        """Iterations without drafts."""
+        start = spans["start"][row]
+        return cls(
+            row, said, tuple(meanings), start, start + spans["dur"][row], np.zeros_like(start)
+        )
 
     @property
     def phase(self) -> Array:
@@ -83,10 +102,36 @@ def server_iterations(trace: Trace) -> ServerIterations:
         row, said, meanings = _of_servers(spans, row, said, meanings)
         if len(row):
             break
-    if not len(row):
-        return ServerIterations(row, said, ())
-    here, _ = costliest(spans["track"][row], np.ones(len(row), np.bool_))
-    return _outermost(spans, row[here], said[here], meanings)
+    here, _ = costliest(spans["track"][row], np.ones(len(row), np.bool_)) if len(row) else (row, 0)
+    row, said = row[here], said[here]
+    draft = _drafts(meanings)[said]
+    if draft.all():
+        return _outermost(spans, row, said, meanings)
+    found = _outermost(spans, row[~draft], said[~draft], meanings)
+    return _with_drafts(found, spans, outermost(spans, row[draft]))
+
+
+def _drafts(meanings: Sequence[ServerStep]) -> Mask:
+    return np.array([meaning.phase == "draft" for meaning in meanings], np.bool_)
+
+
+def _with_drafts(found: ServerIterations, spans: Table, draft: Ints) -> ServerIterations:
+    """The iterations with the drafts, rows of spans in time order, that they verify or that follow them."""
+    since = spans["start"][draft]
+    until = since + spans["dur"][draft]
+    of = np.searchsorted(found.start, since, side="right") - 1
+    inside = (of >= 0) & (since < found.end[of])
+    outside = np.flatnonzero(~inside)
+    of[outside] += len(outside) > 0 and int(of[outside[:1]].sum()) < 0
+    n = len(found.row)
+    kept = (of >= 0) & (of < n)
+    of, since, until = of[kept], since[kept], until[kept]
+    return replace(
+        found,
+        start=np.minimum(found.start, extreme_by(np.minimum, of, n, since)),
+        end=np.maximum(found.end, extreme_by(np.maximum, of, n, until)),
+        draft=sum_by(of, n, until - since),
+    )
 
 
 def _meanings(name: Array, strings: StringTable) -> tuple[Ints, list[ServerStep]]:
@@ -104,11 +149,17 @@ def _of_servers(
     spans: Table, row: Ints, said: Ints, meanings: list[ServerStep]
 ) -> tuple[Ints, Ints, list[ServerStep]]:
     """Those in the words of a server; without any, those in words that anybody uses, if they repeat and cover enough."""
-    own = np.array([bool(meaning.server) for meaning in meanings], np.bool_)
+    own, drafts = (
+        np.array([bool(meaning.server) for meaning in meanings], np.bool_),
+        _drafts(meanings),
+    )
     if not len(row):
         return row, said, meanings
     if own[said].any():
-        return row[own[said]], said[own[said]], meanings
+        kept = (own | drafts)[said]
+        return row[kept], said[kept], meanings
+    if drafts[said].all():
+        return row[:0], said[:0], meanings
     start = spans["start"][row]
     end = start + spans["dur"][row]
     enough = LEAST_COVERAGE * (int(end.max()) - int(start.min()))
@@ -167,7 +218,7 @@ def _outermost(spans: Table, row: Ints, said: Ints, meanings: list[ServerStep]) 
                 known[key] = len(meanings)
                 meanings.append(_merged(meanings[key[0]], meanings[more]))
             result[holder] = known[key]
-    return ServerIterations(row[outer], result, tuple(meanings))
+    return ServerIterations.of(spans, row[outer], result, meanings)
 
 
 def _merged(outer: ServerStep, inner: ServerStep) -> ServerStep:
@@ -236,10 +287,9 @@ def iteration_table(
         for key, value in zip(_SUMS, values.T, strict=True):
             columns[f"{side}_{key}"] = _known_sum(place, len(steps), value)
     batch = np.array([meaning.batch for meaning in found.meanings], np.int64)[said]
-    start, end = spans["start"][row], spans["start"][row] + spans["dur"][row]
-    blocked = _blocked(trace, found, left_out)
+    start, end = found.start[inside], found.end[inside]
     before, until = end[:-1], np.maximum(start[1:], end[:-1])
-    between = np.append(-1, until - before - measure(blocked, before, until))
+    between = np.append(-1, until - before - measure(left_out, before, until))
     begun, gap = device_gaps(spans, caused, device_step, len(host_start), left_out)
     return ITERATIONS.build(
         step=steps,
@@ -247,22 +297,10 @@ def iteration_table(
         phase=_phases(place, len(steps), found.phase[inside]),
         **columns,
         batch=np.where(alone, batch[first], -1),
-        host=_known_sum(place, len(steps), end - start - measure(blocked, start, end)),
+        draft=_known_sum(place, len(steps), found.draft[inside]),
+        host=_known_sum(place, len(steps), end - start - measure(left_out, start, end)),
         scheduler=between[first],
         gap=np.where(begun[steps], gap[steps], -1),
-    )
-
-
-def _blocked(trace: Trace, found: ServerIterations, left_out: Intervals) -> Intervals:
-    """When the thread of the iterations waited for work from before the recording."""
-    spans = trace["spans"]
-    if not len(left_out.start) or not len(found.row):
-        return left_out
-    mine = spans["track"] == spans["track"][found.row[0]]
-    call = np.flatnonzero(mine & (spans["role"] == Role.RUNTIME))
-    call = call[named(trace, call, _BLOCKS.match)]
-    return intersect(
-        left_out, union(spans["start"][call], spans["start"][call] + spans["dur"][call])
     )
 
 
@@ -279,8 +317,9 @@ def _phases(group: Ints, groups: int, phase: Array) -> Array:
     """The phase of all iterations of a group, mixed where prefill and decode meet."""
     seen = np.zeros((groups, len(PHASES)), np.bool_)
     seen[group, phase] = True
-    prefill, decode, mixed, _ = seen.T
+    prefill, decode, mixed, _, draft = seen.T
     choice = np.full(groups, PHASES.index("other"), np.uint8)
+    choice[draft] = PHASES.index("draft")
     choice[decode] = PHASES.index("decode")
     choice[prefill] = PHASES.index("prefill")
     choice[mixed | (prefill & decode)] = PHASES.index("mixed")

@@ -66,7 +66,7 @@ _NONE = np.zeros(0, np.int64)
 _LEAST_PASSES = 8
 """Loops over tokens or denoising steps have more; a program that happens to call a model a few times has no steps."""
 
-_NO_PASSES = ServerIterations(_NONE, _NONE, ())
+_NO_PASSES = ServerIterations(_NONE, _NONE, (), _NONE, _NONE, _NONE)
 
 _TOUCH_NS = 2_000
 """Where steps meet, times rounded to whole microseconds may overlap by as much."""
@@ -90,7 +90,8 @@ class StepWindows(msgspec.Struct, frozen=True):
     launched: number of device events launched in it.
     device_step: the step of every device event, −1 outside; shape (device events,).
     left_out: how many marks of other profilers are no steps.
-    earlier: of each window, the time of work from before the recording; 0 until that is known.
+    earlier, silent: of each window, the time of work from before the recording, which it does not count, and of a silent
+        start, which it does; 0 until they are known.
     unrecorded: of each window, the time in which what the devices did is unknown; 0 likewise.
     """
 
@@ -106,6 +107,7 @@ class StepWindows(msgspec.Struct, frozen=True):
     left_out: int = 0
     earlier: Ints | int = 0
     unrecorded: Ints | int = 0
+    silent: Ints | int = 0
 
     @property
     def length(self) -> Ints:
@@ -148,8 +150,7 @@ def _iterations(
     """
     spans = trace["spans"]
     name = spans["name"][found.row].astype(np.int64)
-    start = spans["start"][found.row]
-    end = start + spans["dur"][found.row]
+    start, end = found.start, found.end
     if len(start) > 1:
         following = np.append(start[1:], start[-1] + int(np.median(np.diff(start))))
         call = tree.row[spans["track"][tree.row] == spans["track"][found.row[0]]]
@@ -159,21 +160,21 @@ def _iterations(
         end = np.minimum(
             np.maximum(end, extreme_by(np.maximum, begun, len(end), reached)), following
         )
-        end = np.maximum(end, start + spans["dur"][found.row])
+        end = np.maximum(end, found.end)
     unknown, none = np.full(len(name), -1, np.int64), np.zeros(0, np.int64)
     return StepWindows(source, name, unknown, start, end, start, end, none, none)
 
 
-def cut_steps(windows: StepWindows, operators: Array, phase: Array) -> Mask:
+def cut_steps(work: Ints, operators: Array, phase: Array) -> Mask:
     """Which steps the end of the recording cut off, bool of shape (steps,), by the rules in docs/definitions.md.
 
-    ``operators``: how many started in each step. ``phase``: a number per step; steps are compared with those of the
-        same number.
+    ``work``: how many device events each step launched. ``operators``: how many started in each. ``phase``: a number per
+        step; steps are compared with those of the same number.
     """
-    cut = np.zeros(len(windows.start), np.bool_)
+    cut = np.zeros(len(work), np.bool_)
     for number in np.unique(phase).tolist():
         rows = np.flatnonzero(phase == number)
-        launched = windows.launched[rows]
+        launched = work[rows]
         cut[rows[min(_first_cut(launched), _first_empty(launched + operators[rows])) :]] = True
     return cut
 
@@ -188,7 +189,7 @@ def hidden_steps(steps: Mapping[str, Array]) -> Mask:
 def odd_reasons(facts: Facts) -> dict[int, tuple[str, float]]:
     """Row of each ODD step → the category that exceeds most its median among steps of the same kind, and by how many ns."""
     table = facts["steps"]
-    counted = (table["flags"] & (StepFlag.CUT | StepFlag.COLD)) == 0
+    counted = (table["flags"] & (StepFlag.PART | StepFlag.COLD)) == 0
     found = {}
     for row in np.flatnonzero(table["flags"] & StepFlag.ODD).tolist():
         others = counted & (table["kind"] == table["kind"][row])
@@ -415,7 +416,8 @@ def _with_tokens(trace: Trace, row: Ints) -> ServerIterations:
     generates = any(shape and shape[1] == 1 for shape in shapes)
     meanings: dict[tuple[int, int] | None, int] = {}
     said = [meanings.setdefault(shape if generates else None, len(meanings)) for shape in shapes]
-    return ServerIterations(row, np.array(said, np.int64), tuple(map(_meaning, meanings)))
+    number = np.array(said, np.int64)
+    return ServerIterations.of(trace["spans"], row, number, tuple(map(_meaning, meanings)))
 
 
 def _meaning(shape: tuple[int, int] | None) -> ServerStep:

@@ -10,8 +10,10 @@ that only compute prompts say nothing of how many others wait, and neither inter
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import cache
 from operator import index
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +38,27 @@ _FACTOR_AT = {"mm": 0, "_int_mm": 0, "_scaled_mm": 0, "linear": 0, "addmm": 1}
 """Products of matrices, by name without its library → which input has a row per token."""
 _C = DisplayColumn
 _BATCH = "What the batch was padded to: rows of the matrix products where shapes were recorded, else what the annotation states."
+_PROMPTS = "Tokens of prompts that are computed, by the interval."
+_GENERATED = "Generated tokens by the interval, of the first iteration by its time."
+_SILENT = "At its begin launched work waits and nothing was recorded on the devices."
+_RATES = tuple(
+    _C(
+        f"{key}_per_second",
+        "number",
+        f"{label} tokens/s, at {bound}",
+        doc,
+        term,
+        True,
+        unit="tokens/s",
+    )
+    for key, label, bound, doc, term in (
+        ("least_prompt_tokens", "Prompt", "least", _PROMPTS, "prompt_tokens_per_second"),
+        ("prompt_tokens", "Prompt", "most", _PROMPTS, "prompt_tokens_per_second"),
+        ("least_tokens", "Generated", "least", _GENERATED, "tokens_per_second"),
+        ("tokens", "Generated", "most", _GENERATED, "tokens_per_second"),
+    )
+)
+"""Lower and upper bounds, equal where a rate is known."""
 ITERATIONS = DisplaySpec(
     "iterations",
     "One row per iteration of an inference server.",
@@ -46,7 +69,7 @@ ITERATIONS = DisplaySpec(
             "phase",
             "text",
             "Phase",
-            "`prefill`, `decode`, `mixed` or `other`.",
+            "`prefill`, `decode`, `mixed`, `other` or `draft`.",
             "iteration_phase",
             width=72,
         ),
@@ -89,8 +112,8 @@ ITERATIONS = DisplaySpec(
         _C(
             "generation_tokens",
             "count",
-            "Generated tokens",
-            "Tokens that are computed of them, drafts included.",
+            "Scheduled tokens",
+            "Tokens that are computed of them: one per request, more where drafts are verified.",
             "iteration_tokens",
             True,
             unit="tokens",
@@ -113,6 +136,7 @@ ITERATIONS = DisplaySpec(
             "iteration_time",
             hidden=True,
         ),
+        _C("silent_ns", "time", "Silent", _SILENT, "silent_start", hidden=True),
         _C("wall_ns", "time", "Time", "From its begin to its end, as of a step.", "iteration_time"),
         _C(
             "device_ns",
@@ -130,6 +154,7 @@ ITERATIONS = DisplaySpec(
             "gap_before",
             True,
         ),
+        _C("draft_ns", "time", "Draft", "Drafting, of its time.", "drafts", True),
         _C("host_ns", "time", "Host", "Duration of the annotation.", "iteration_host"),
         _C(
             "scheduler_ns",
@@ -147,15 +172,7 @@ ITERATIONS = DisplaySpec(
             "token_interval",
             True,
         ),
-        _C(
-            "tokens_per_second",
-            "number",
-            "Tokens/s",
-            "Its tokens by its interval, of the first one by its time.",
-            "tokens_per_second",
-            True,
-            unit="tokens/s",
-        ),
+        *_RATES,
         _C(
             "odd",
             "flag",
@@ -163,7 +180,7 @@ ITERATIONS = DisplaySpec(
             "Slower than others of its phase by far more than they differ.",
             "odd_step",
         ),
-        _C("cut", "flag", "", "The end of the recording cut its device work off."),
+        _C("cut", "flag", "", "Only a part of it was recorded."),
     ),
 )
 PHASE_TABLE = DisplaySpec(
@@ -182,15 +199,7 @@ PHASE_TABLE = DisplaySpec(
             True,
         ),
         _C("tokens", "count", "Tokens", "All tokens.", "iteration_tokens", True, unit="tokens"),
-        _C(
-            "tokens_per_second",
-            "number",
-            "Tokens/s",
-            "All tokens by the sum of the intervals.",
-            "tokens_per_second",
-            True,
-            unit="tokens/s",
-        ),
+        *_RATES,
         _C("padding", "share", "Padding", "Rows of all batches without a token.", "padding", True),
         _C("device_share", "share", "Device", "Device time of their time.", "iteration_device"),
         _C("odd", "count", "Odd", "Odd ones.", "odd_step", unit="iterations"),
@@ -212,8 +221,6 @@ def iteration_table(facts: Facts, selection: Selection) -> DisplayTable:
     rows = padded_rows(facts, tokens)
     batch = np.where(rows >= 0, rows, table["batch"])
     known = (tokens >= 0) & (batch >= tokens) & ((rows >= 0) | (batch > tokens)) & (batch > 0)
-    over = np.where(interval >= 0, interval, wall)
-    counted = (tokens >= 0) & (over > 0)
     lacking = steps["unrecorded"][step] > LEAST_UNKNOWN * wall
     made = ITERATIONS.build(
         facts.strings,
@@ -227,15 +234,17 @@ def iteration_table(facts: Facts, selection: Selection) -> DisplayTable:
         padding=_ratio(batch - tokens, batch, known),
         begin_ns=start,
         earlier_ns=steps["earlier"][step],
+        silent_ns=steps["silent"][step],
         wall_ns=wall,
         device_ns=np.where(lacking, -1, sum(steps[key][step] for key in _OF_DEVICE)),
         gap_ns=np.where(lacking, -1, table["gap"]),
+        draft_ns=np.where(table["draft"] > 0, table["draft"], -1),
         host_ns=table["host"],
         scheduler_ns=table["scheduler"],
         interval_ns=interval,
-        tokens_per_second=_ratio(tokens * 1e9, over, counted),
+        **_rates(table, steps, np.where(interval >= 0, interval, wall)),
         odd=(steps["flags"][step] & StepFlag.ODD) != 0,
-        cut=(steps["flags"][step] & StepFlag.CUT) != 0,
+        cut=(steps["flags"][step] & StepFlag.PART) != 0,
     )
     return made if selection.whole else made.take(np.isin(step, selection.steps))
 
@@ -251,19 +260,64 @@ def _phases(facts: Facts) -> Ints:
     return np.where(known, told, table["phase"])
 
 
+def _rates(table: Table, steps: Table, time: Ints) -> dict[str, Array]:
+    """The columns of ``_RATES``. ``time``: that of each iteration, without work from before the recording.
+
+    How many drafts were accepted is in no annotation, nor which prompts are complete: each request that generates gets
+    one token at least, and all that were scheduled at most. What was not recorded may have been work, or not. Behind a
+    silent start the device catches up, so an iteration takes no less than from its begin to that of the next, and no more
+    than its share of all the time.
+    """
+    step = table["step"].astype(np.int64)
+    earlier, silent = steps["earlier"][step], steps["silent"][step]
+    whole, over, behind = time + earlier, time - silent, bool(silent.any())
+    if behind and len(step) > 1:
+        pace = np.diff(steps["host_start"][step])
+        over = np.maximum(over, np.append(pace, pace[-1]))
+    prompts, requests = table["context_query"], table["generation_requests"]
+    scheduled, computed = table["generation_query"], table["phase"] != PHASES.index("draft")
+    known = computed & (scheduled >= requests) & (table["context_requests"] >= 0)
+    bounds = {
+        "prompt_tokens": (prompts, prompts, computed & (prompts > 0)),
+        "tokens": (requests, scheduled + table["context_requests"], known & (scheduled > 0)),
+    }
+    found: dict[str, Array] = {}
+    for key, (least, most, there) in bounds.items():
+        low = _ratio(least * 1e9, whole, there & (least >= 0) & (whole > 0))
+        if behind and there.all():
+            lasts = int(steps["end"][step[-1]] - steps["start"][step[0]])
+            low = np.minimum(low, least.sum() * 1e9 / lasts)
+        found |= {f"least_{key}_per_second": low}
+        found |= {f"{key}_per_second": _ratio(most * 1e9, over, there & (over > 0))}
+    return found
+
+
 def phase_table(iterations: DisplayTable) -> DisplayTable:
-    """The phases of some iterations, those that the recording cut off left out."""
-    phases = [phase for phase in PHASES if phase in iterations["phase"]]
-    columns: dict[str, list[object]] = {column.name: [] for column in PHASE_TABLE.columns}
-    phase = np.array(iterations["phase"])
-    for name in phases:
-        rows = iterations.take((phase == name) & ~iterations["cut"])
+    """The phases of some iterations, those that were recorded in part left out; of those that draft also the parts."""
+    found: list[dict[str, Any]] = []
+    for name in PHASES:
+        own = np.array([phase == name for phase in iterations["phase"]], np.bool_)
+        rows = iterations.take(own & ~iterations["cut"])
         if rows.n:
-            for key, value in _phase(rows).items():
-                columns[key].append(value)
-            columns["phase"].append(name)
-    numbers = {key: np.array(values) for key, values in columns.items() if key != "phase"}
-    return PHASE_TABLE.build(NO_STRINGS, phase=columns["phase"], **numbers)
+            found += [{"phase": name, **_phase(rows)}, *_parts_of_drafting(rows)]
+    columns = {c.name: [row.get(c.name, -1) for row in found] for c in PHASE_TABLE.columns}
+    phase = columns.pop("phase")
+    return PHASE_TABLE.build(
+        NO_STRINGS, phase=phase, **{key: np.array(values) for key, values in columns.items()}
+    )
+
+
+def _parts_of_drafting(rows: DisplayTable) -> Iterator[dict[str, Any]]:
+    """How long iterations draft, and verify."""
+    rows = rows.take(rows["draft_ns"] > 0)
+    if rows.n:
+        unknown = dict.fromkeys((*(c.name for c in _RATES), "padding", "device_share"), np.nan)
+        for name, time in (
+            ("draft", rows["draft_ns"]),
+            ("verify", rows["wall_ns"] - rows["draft_ns"]),
+        ):
+            one = {"phase": name, "iterations": rows.n, "wall_ns": float(np.median(time)), "odd": 0}
+            yield one | unknown
 
 
 def _phase(rows: DisplayTable) -> dict[str, float]:
@@ -276,15 +330,14 @@ def _phase(rows: DisplayTable) -> dict[str, float]:
     between = rows["interval_ns"][rows["interval_ns"] >= 0]
     padded = ~np.isnan(rows["padding"])
     batch = rows["batch"][padded].astype(np.float64)
-    counted = tokens >= 0
     device = rows["device_ns"]
     wall = float(rows["wall_ns"][device >= 0].sum())
     return {
         "iterations": rows.n,
         "wall_ns": float(np.median(rows["wall_ns"])),
         "interval_ns": round(float(np.median(between))) if len(between) else -1,
-        "tokens": int(tokens.sum()) if counted.all() else -1,
-        "tokens_per_second": _rate(tokens[counted], interval[counted]),
+        "tokens": int(tokens.sum()) if (tokens >= 0).all() else -1,
+        **{c.name: _mean_rate(rows[c.name], interval) for c in _RATES},
         "padding": float((rows["padding"][padded] * batch).sum() / batch.sum())
         if len(batch)
         else np.nan,
@@ -293,9 +346,11 @@ def _phase(rows: DisplayTable) -> dict[str, float]:
     }
 
 
-def _rate(tokens: Ints, over: Ints) -> float:
-    total = float(over.sum())
-    return float(tokens.sum()) * 1e9 / total if total > 0 else np.nan
+def _mean_rate(rate: Array, over: Ints) -> float:
+    """Of iterations that take so long, ns; NaN where none is known."""
+    known = ~np.isnan(rate)
+    total = float(over[known].sum())
+    return float((rate * over)[known].sum()) / total if total > 0 else np.nan
 
 
 def _ratio(part: Array, whole: Array, known: Mask) -> Array:

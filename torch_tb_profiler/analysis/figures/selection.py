@@ -105,8 +105,6 @@ def sums_over(
 
 
 def complete(facts: Facts, selection: Selection) -> Ints:
-    """The selected steps without those that the end of the recording cut off; all of them when
-    every one was cut.
-    """
-    cut = (facts["steps"]["flags"][selection.steps] & StepFlag.CUT) != 0
-    return selection.steps if cut.all() else selection.steps[~cut]
+    """The selected steps without those of which only a part was recorded; all of them where each is such a one."""
+    part = (facts["steps"]["flags"][selection.steps] & StepFlag.PART) != 0
+    return selection.steps if part.all() else selection.steps[~part]

@@ -107,8 +107,8 @@ def of_leading_kind(facts: Facts, rows: Ints) -> Ints:
 
 
 def recurring(facts: Facts) -> Mask:
-    """Steps that speak for the program: not cold, not cut off; bool of shape (steps,)."""
-    unwanted = StepFlag.COLD | StepFlag.CUT
+    """Steps that speak for the program: not cold, recorded as a whole; bool of shape (steps,)."""
+    unwanted = StepFlag.COLD | StepFlag.PART
     return np.asarray((facts["steps"]["flags"] & unwanted) == 0)
 
 

@@ -29,8 +29,10 @@ _CATEGORIES = {
 _STEP = "Number of the step in the trace, from 0; what `steps=` arguments count."
 _WALL = "From its begin to its end, the device work that it launched included, `earlier_ns` not."
 _EARLIER = (
-    "Work from before the recording, which counts in no figure: the devices still worked on it."
+    "The host waits for device work that was not recorded, from before it: no figure counts it."
 )
+_SILENT = "At its begin launched work waits and nothing was recorded on the devices; it counts."
+_CUT = "Only a part of it was recorded: the end of the recording cut it off, or more than half is not recorded or silent."
 _ODD = "Slower than the others of its kind by far more than they differ among themselves."
 _KIND = (
     "Its kind: `prefill`, `decode`, `mixed`, `training`, `validation`, `micro-batch`, `cold`; `kind A` where nothing tells what it"
@@ -45,11 +47,12 @@ STEPS = DisplaySpec(
         _C("start_ns", "time", "", "Begin, after the first event of the trace."),
         _C("wall_ns", "time", "", _WALL),
         _C("earlier_ns", "time", "", _EARLIER),
+        _C("silent_ns", "time", "", _SILENT),
         *(_C(f"{key}_ns", "time", "", doc, optional=True) for key, doc in _CATEGORIES.items()),
         _C("kind", "text", "", _KIND),
         _C("cold", "flag", "", "A first step, clearly slower by what does not recur: it sets up."),
         _C("odd", "flag", "", _ODD),
-        _C("cut", "flag", "", "The end of the recording cut its device work off."),
+        _C("cut", "flag", "", _CUT),
         _C("odd_reason", "text", "", ""),
         _C("selected", "flag", "", ""),
         _C("steps", "count", "", ""),
@@ -73,11 +76,12 @@ def step_table(facts: Facts, selection: Selection) -> DisplayTable:
         start_ns=table["start"],
         wall_ns=step_lengths(table),
         earlier_ns=table["earlier"],
+        silent_ns=table["silent"],
         **{f"{key}_ns": times for key, times in category_times(facts).items()},
         kind=step_kind_names(facts),
         cold=(table["flags"] & StepFlag.COLD) != 0,
         odd=(table["flags"] & StepFlag.ODD) != 0,
-        cut=(table["flags"] & StepFlag.CUT) != 0,
+        cut=(table["flags"] & StepFlag.PART) != 0,
         selected=selected,
     )
 

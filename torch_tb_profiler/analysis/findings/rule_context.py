@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.efficiency.device import Peaks
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.devices import device_of
-from torch_tb_profiler.analysis.facts.earlier_work import left_out
+from torch_tb_profiler.analysis.facts.earlier_work import left_out, stretches
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.host_names import HostNames, host_names, named, spans_named
 from torch_tb_profiler.analysis.facts.launches import WAITS
@@ -199,7 +199,7 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
         if self.only:
             return np.array(self.only, np.int64)
         flags = self.facts["steps"]["flags"]
-        for wanted in (recurring(self.facts), (flags & StepFlag.CUT) == 0):
+        for wanted in (recurring(self.facts), (flags & StepFlag.PART) == 0):
             rows = np.flatnonzero(wanted)
             if len(rows):
                 return rows
@@ -221,13 +221,14 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def judged(self) -> Intervals:
-        """What of ``windows`` the rules look at: without steps only from the first to the last device
+        """What of ``windows`` the rules look at: no silent start, and without steps only from the first to the last device
         work, because what the device waited for at the edges lies outside the recording.
         """
         work = self.work
+        told = subtract(self.windows, stretches(self.facts["earlier_work"], silent=True))
         if not self.is_whole or not len(work.row):
-            return self.windows
-        return intersect(self.windows, union(work.start[:1], work.end.max(keepdims=True)))
+            return told
+        return intersect(told, union(work.start[:1], work.end.max(keepdims=True)))
 
     @cached_property
     def is_whole(self) -> bool:

@@ -72,7 +72,7 @@ STEP_CAUSES = DisplaySpec(
         *(_C(f"{key}_ns", "time", label, label) for key, label in GROUP_LABELS.items()),
         _C("cold", "flag", "", "A first step that sets up."),
         _C("odd", "flag", "", "Slower than others of its kind by far more than they differ."),
-        _C("cut", "flag", "", "The end of the recording cut it off."),
+        _C("cut", "flag", "", "Only a part of it was recorded."),
         _C("own_step", "row", "", "Its number in the asked trace.", unit="row of steps"),
         _C("longest", "row", "", "The longest of the row's steps.", unit="row of steps"),
         _C("steps", "count", "", ""),

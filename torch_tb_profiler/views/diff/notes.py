@@ -97,7 +97,7 @@ def _left_out(name: str, side: Side) -> Iterator[str]:
             (len(side.cold), "cold"),
             (len(side.odd), "odd, which the test takes all the same"),
             (side.other, "of other kinds"),
-            (side.cut, "cut off by the end of the recording"),
+            (side.cut, "recorded in part"),
         )
         if n
     ]

@@ -61,7 +61,9 @@ def _which(facts: Facts, analysis: Mapping[str, Any]) -> str:
     if iteration is not None:
         named = f"one {iteration['phase']}"
         tokens = iteration["tokens"]
-        named += f" of {format_count(tokens)} token{'' if tokens == 1 else 's'}" if tokens else ""
+        verified = "verified " if iteration["verifies"] else ""
+        many = f"{format_count(tokens)} {verified}token{'' if tokens == 1 else 's'}"
+        named += f" of {many}" if tokens else ""
     if count > 1:
         return f"{named}, the median of {format_count(count)}"
     return named if facts["steps"].n > 1 else f"{named}, the only one recorded"

@@ -41,7 +41,12 @@ from torch_tb_profiler.views.findings.path import (
     plain,
 )
 from torch_tb_profiler.views.words.texts import capitalised, filled
-from torch_tb_profiler.views.work.iterations import answer_of_server, iteration_of
+from torch_tb_profiler.views.work.iterations import (
+    answer_of_server,
+    iteration_of,
+    silence,
+    spoken_length,
+)
 
 PHASE_NOUNS = ("prefill", "decode", "mixed iteration")
 LEAST = 0.05
@@ -123,8 +128,8 @@ def answer_of(
         return _by_design(kind, path, analysis, words)
     if first is None or first[0]["share"] < MUCH:
         if iteration is None and words["step"] in PHASE_NOUNS:
-            iteration = {"phase": words["step"], "rate": None}
-        if iteration is not None and (iteration["rate"] is not None or analysis["others"]):
+            iteration = {"phase": words["step"], "rate": "", "told": ()}
+        if iteration is not None and (iteration["rate"] or analysis["others"]):
             return _of_server(path, analysis, words, iteration, first and first[0])
     if first is not None:
         return _of_cause(path, analysis, dict(words) | dict(first[1]), first[0])
@@ -167,26 +172,25 @@ def _of_server(
     cause: Mapping[str, Any] | None,
 ) -> Answer:
     """How fast a server is, and what its device does meanwhile."""
-    computes = path.take(GROUPS["compute"])
-    share = format_share(min(computes.total / analysis["step_ns"], 1.0))
+    facts, row = path.facts, analysis["rows"][0]
     one = f"a {iteration['phase']}" if analysis["others"] else "it"
-    told = f"The {words['device']} computes for {share} of {one}"
-    headline = answer_of_server(
-        iteration["phase"], analysis["step_ns"], iteration["rate"], analysis["others"]
-    )
-    unknown = unknown_share(path.facts, np.array(analysis["rows"], np.int64))
+    headline = answer_of_server(facts, row, iteration, analysis["others"])
+    unknown = unknown_share(facts, np.array(analysis["rows"], np.int64))
     if unknown > LEAST_UNKNOWN:
-        told = f"What the {words['device']} did in {format_share(unknown)} of {one} is unknown: {unrecorded(path.facts)}"
+        told = f"What the {words['device']} did in {format_share(unknown)} of {one} is unknown: {unrecorded(facts)}"
         return Answer(headline, told)
+    on_device = facts.summary.has_device
+    computes = path.take(GROUPS["compute"] if on_device else (PathCause.OPERATOR,))
+    share = format_share(min(computes.total / spoken_length(facts, row), 1.0))
+    told = f"The {words['device'] if on_device else 'CPU'} computes for {share} of {one}"
     place = computes.place() if path.total else None
     at = f", most of that in {place}" if place and place.time >= MOST * computes.total else ""
     rest = "No cause was found that costs 2 % or more."
     if any(item["costs"] and not item["artefact"] for item in analysis["found"]):
         rest = "Little to save was found." if cause is None else ""
     detail = f"{told}{at}." if path.total else ""
-    return Answer(
-        headline, " ".join(filter(None, (detail, rest))), place.line if place and at else ""
-    )
+    sentences = (*silence(facts, row, words["device"]), *iteration["told"], detail, rest)
+    return Answer(headline, " ".join(filter(None, sentences)), place.line if place and at else "")
 
 
 def _of_cause(

@@ -20,6 +20,7 @@ _ORDER = (
     "cpu_exec",
     "runtime",
     "other",
+    "silent",
 )
 """Of the categories in a step; the first of equal groups is named."""
 
@@ -31,12 +32,16 @@ def first_look(facts: Facts, selection: Selection, words: Vocabulary) -> FirstLo
         return None
     wall = int(step_lengths(facts["steps"])[row])
     lengths = {key: max(int(each[row]), 0) for key, each in category_times(facts).items()}
+    # A silent start is what nothing else fills.
+    lengths["silent"] = min(int(facts["steps"]["silent"][row]), lengths["other"])
+    lengths["other"] -= lengths["silent"]
     times = {key: lengths[key] for key in _ORDER if lengths[key]}
     if not times or not wall:
         return None
     on_host, recorded = not facts.summary.has_device, facts["operators"].n > 0
     # What the critical path calls the same; Python code between operators is in no category.
-    kinds = {"cpu_exec": "operator", "other": "python" if recorded else "not_recorded"}
+    kinds = {"cpu_exec": "operator", "silent": "not_recorded"}
+    kinds["other"] = "python" if recorded else "not_recorded"
     groups = {
         "Loading data takes": ("dataloader",),
         f"The {'CPU' if on_host else words.device} computes for": (
@@ -49,7 +54,7 @@ def first_look(facts: Facts, selection: Selection, words: Vocabulary) -> FirstLo
             *(() if on_host else ("cpu_exec",)),
             *(("other",) if recorded else ()),
         ),
-        "Nothing was recorded for": () if recorded else ("other",),
+        "Nothing was recorded for": ("silent", *(() if recorded else ("other",))),
     }
     sums = {says: sum(times.get(key, 0) for key in keys) for says, keys in groups.items()}
     sums[f"What the {words.device} did is unknown for"] = int(facts["steps"]["unrecorded"][row])

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import numpy as np
 
 # Declares the kinds that the analysis finds, also in a process that only reads facts.
+from torch_tb_profiler.analysis.critical_path.verdict_texts import number_of
 from torch_tb_profiler.analysis.facts.defects import LAUNCH_WITHOUT_KERNEL
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.steps import ITERATION, PASS, hidden_steps
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
@@ -99,7 +100,7 @@ def overview_payload(facts: Facts, selection: Selection, place: RankInJob) -> Ov
         average=mean,
         devices=devices,
         health=health,
-        notes=[*place.remarks, *_notes(facts, steps)],
+        notes=[*place.remarks, *_notes(facts, selection)],
         missing=missing(lacking, RECORDED),
     )
 
@@ -246,7 +247,7 @@ def _unknown(facts: Facts, use: DeviceUse, words: Vocabulary) -> Iterator[str]:
         )
 
 
-def _notes(facts: Facts, steps: Mapping[str, Any]) -> list[str]:
+def _notes(facts: Facts, selection: Selection) -> list[str]:
     """What a reader must know before trusting the figures."""
     notes = []
     summary = facts.summary
@@ -281,30 +282,49 @@ def _notes(facts: Facts, steps: Mapping[str, Any]) -> list[str]:
             f"The trace has no ProfilerStep: the repeated annotation {summary.step_source!r}"
             " stands for the steps."
         )
-    notes += _earlier(facts)
+    notes += _unrecorded(facts)
     notes += _outside(facts)
-    flags = zip(steps["name"], steps["cut"], steps["selected"], strict=True)
-    cut = [name for name, is_cut, selected in flags if is_cut and selected]
-    if cut:
+    cut = selection.steps[(facts["steps"]["flags"][selection.steps] & StepFlag.CUT) != 0]
+    if len(cut):
         notes.append(
-            f"{', '.join(cut)}: the recording ended before the device work of this step did; its"
+            f"{_named(facts, cut)}: the recording ended before the device work of this step did; its"
             " times are too short."
         )
     notes += _hidden(facts)
     return notes
 
 
-def _earlier(facts: Facts) -> Iterator[str]:
-    """How much of the steps the devices worked on what was launched before the recording."""
-    table = facts["steps"]
-    time = int(table["earlier"].sum())
-    if time:
-        row = np.flatnonzero(table["earlier"])
-        which = "the step" if table.n == 1 else _named(facts, row)
-        yield (
-            f"{format_ns(time)} of work from before the recording were left out of {which}: no figure"
-            " of the steps counts them."
-        )
+def _unrecorded(facts: Facts) -> Iterator[str]:
+    """At which begins nothing was recorded on the devices, and what that means for the figures."""
+    table, device = facts["steps"], vocabulary(facts).device
+    for key, why in (
+        (
+            "earlier",
+            "while the host waited for it: work that was not recorded ran there, and no figure of the"
+            " steps counts that time",
+        ),
+        (
+            "silent",
+            "though work had been launched: what ran there is unknown, and that time counts",
+        ),
+    ):
+        row = np.flatnonzero(table[key])
+        if len(row):
+            where = _numbered(facts, row) if has_steps(facts) else "the recording"
+            time = format_ns(table[key].sum())
+            yield f"Nothing was recorded on the {device} for {time} at the begin of {where}, {why}."
+    row = np.flatnonzero(table["flags"] & StepFlag.INCOMPLETE)
+    if 0 < len(row) < table.n:
+        yield f"More than half of {_numbered(facts, row)} was not recorded: no mean counts that."
+
+
+def _numbered(facts: Facts, rows: Ints) -> str:
+    """``step 0``; the only one is ``the step``."""
+    if facts["steps"].n == 1:
+        return "the step"
+    names = facts.strings.many(facts["steps"]["name"][rows])
+    numbers = [number_of(name, row) for name, row in zip(names, rows.tolist(), strict=True)]
+    return f"step{'' if len(rows) == 1 else 's'} {', '.join(numbers)}"
 
 
 def _named(facts: Facts, rows: Ints) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.iterations import (
     ITERATIONS,
     PARTS,
@@ -106,23 +108,51 @@ def headline(facts: Facts, selection: Selection) -> str:
     if not table.n:
         return "The trace has no iterations of an inference server."
     rows = table["step"][~table["cut"]]
-    row = median_step(facts, rows)
-    if row is None:
-        return "The end of the recording cut every iteration off."
-    iteration = iteration_of(facts, row)
-    phase, rate = (iteration["phase"], iteration["rate"]) if iteration else ("", None)
-    return answer_of_server(phase, int(step_lengths(facts["steps"])[row]), rate)
+    row = median_step(facts, rows if len(rows) else table["step"])
+    iteration = row is not None and iteration_of(facts, row)
+    if row is None or not iteration:
+        return f"An iteration takes {format_ns(step_lengths(facts['steps'])[row or 0])}."
+    return answer_of_server(facts, row, iteration)
 
 
-def answer_of_server(phase: str, length_ns: float, rate: float | None, others: str = "") -> str:
-    """How long an iteration takes, and tokens per second where they are known; else how long ``others`` take."""
-    one = f"A {phase}" if phase else "An iteration"
-    takes = f"{one} takes {format_ns(length_ns)}"
-    return (
-        f"{takes}: {_three_digits(rate)} tokens per second."
-        if rate is not None
-        else f"{takes}{others and f'; {others}'}."
-    )
+def answer_of_server(facts: Facts, row: int, iteration: Mapping[str, Any], others: str = "") -> str:
+    """How long an iteration takes, of an incomplete one what was recorded, and tokens per second where they are known; else how
+    long ``others`` take.
+    """
+    length, phase = format_ns(spoken_length(facts, row)), iteration["phase"]
+    takes = f"A {phase} takes {length}"
+    if facts["steps"]["flags"][row] & StepFlag.INCOMPLETE:
+        takes = f"The recorded {length} of a {phase}"
+    if iteration["rate"]:
+        return f"{takes}: {iteration['rate']} per second."
+    return f"{takes}{others and f'; {others}'}."
+
+
+def spoken_length(facts: Facts, row: int) -> int:
+    """Of a step, ns; of an incomplete one that of what was recorded."""
+    steps = facts["steps"]
+    silent = int(steps["silent"][row]) if steps["flags"][row] & StepFlag.INCOMPLETE else 0
+    return int(step_lengths(steps)[row]) - silent
+
+
+def silence(facts: Facts, row: int, device: str) -> Iterator[str]:
+    """How long nothing was recorded on the devices at the begin of a step, or of those before it; a sentence."""
+    steps = facts["steps"]
+    own, first = steps["earlier"] + steps["silent"], steps["silent"].sum()
+    when = "before" if steps["flags"][row] & StepFlag.INCOMPLETE else "at its begin"
+    if not own[row]:
+        when = "before the first one: only bounds of the rate are known"
+    if time := own[row] or first:
+        yield f"Nothing was recorded on the {device} for {format_ns(time)} {when}."
+
+
+def rate_text(least: float, most: float, what: str) -> str:
+    """``5 670 tokens``, ``397 to 1 990 tokens`` where only bounds are known; empty where they are not."""
+    if np.isnan(most):
+        return ""
+    low, high = "" if np.isnan(least) else _three_digits(least), _three_digits(most)
+    bound = "" if low == high else f"{low} to " if low else "at most "
+    return f"{bound}{high} {what}"
 
 
 def _three_digits(rate: float) -> str:
@@ -131,18 +161,44 @@ def _three_digits(rate: float) -> str:
 
 
 def iteration_of(facts: Facts, row: int) -> dict[str, Any] | None:
-    """Phase, tokens and tokens per second (None unknown) of a server's iteration; None where a step is none."""
+    """Of a server's iteration the phase, tokens, its rate in words (of one with prompts that of their tokens; empty where it is
+    unknown) and what else is to be told of its tokens, a sentence each; None where a step is none.
+    """
     table = iteration_table(facts, Selection(np.array([row], np.int64), False))
     if not table.n or table["phase"][0] == "other":
         return None
     tokens = sum(max(int(table[key][0]), 0) for key in ("context_tokens", "generation_tokens"))
-    rate = float(table["tokens_per_second"][0])
     phase = table["phase"][0]
+    prompts, generated = (
+        rate_text(
+            float(table[f"least_{key}_per_second"][0]), float(table[f"{key}_per_second"][0]), what
+        )
+        for key, what in (("prompt_tokens", "prompt tokens"), ("tokens", "tokens"))
+    )
     return {
         "phase": "mixed iteration" if phase == "mixed" else phase,
         "tokens": tokens,
-        "rate": rate if rate == rate else None,
+        "verifies": bool(0 < table["generation_requests"][0] < table["generation_tokens"][0]),
+        "rate": prompts or generated,
+        "told": list(_told(table, generated if prompts and phase == "mixed" else "")),
     }
+
+
+def _told(table: DisplayTable, generated: str) -> Iterator[str]:
+    """What bounds the rate of an iteration, and what it drafts."""
+    requests, scheduled, draft = (
+        int(table[key][0]) for key in ("generation_requests", "generation_tokens", "draft_ns")
+    )
+    if generated:
+        yield f"It generates {generated} per second."
+    if 0 < requests < scheduled:
+        verifies = (
+            f"It verifies {format_count(scheduled)} tokens of {format_count(requests)} requests"
+        )
+        yield f"{verifies}: how many are accepted is not in the trace."
+    if draft > 0:
+        share = format_share(draft / max(int(table["wall_ns"][0]), 1))
+        yield f"Drafts take {format_ns(draft)} of it, {share}."
 
 
 def _detail(table: DisplayTable, phases: DisplayTable) -> list[str]:

@@ -113,7 +113,7 @@ export function stripRow(
       const why = [
         step.cold && "cold",
         step.odd && "odd",
-        step.cut && "cut off",
+        step.cut && "recorded in part",
         !step.selected && "not compared",
       ]
         .filter(Boolean)

@@ -47,6 +47,12 @@ export const shortName = (name: string): string =>
 export const titleOf = ({ step, phase, part, odd }: Iteration): string =>
   `iteration ${step}: ${[phase, part, odd ? "odd" : ""].filter(Boolean).join(", ")}`;
 
+/** A rate that is known, or its bounds. */
+const rangeOf = (least: number | null, most: number | null): string => {
+  const [low, high] = [formatNumber(least), formatNumber(most)];
+  return least === null || low === high ? high : `${low} to ${high}`;
+};
+
 export const drawnOf = (table: Iterations): Drawn[] =>
   rowsOf(table).map((row) => {
     const begin = row.begin_ns + row.earlier_ns;
@@ -64,7 +70,8 @@ export const drawnOf = (table: Iterations): Drawn[] =>
         ["Time", formatTime(row.wall_ns)],
         ["Requests", formatCount(requests)],
         ["Tokens", formatCount(tokensOf(row))],
-        ["Tokens/s", formatNumber(row.tokens_per_second)],
+        ["Prompt tokens/s", rangeOf(row.least_prompt_tokens_per_second, row.prompt_tokens_per_second)],
+        ["Generated tokens/s", rangeOf(row.least_tokens_per_second, row.tokens_per_second)],
         ["Gap before", formatTime(row.gap_ns)],
       ],
     };

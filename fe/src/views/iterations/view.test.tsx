@@ -77,7 +77,7 @@ it("tells and chooses iterations by key in both charts", async () => {
 it("says what a single iteration was in words, without a chart", async () => {
   answer = payload(["step[DECODE bs=37]"]);
   show();
-  await waitFor(() => expect(text()).toContain("Before the recording, left out300 ns"));
+  await waitFor(() => expect(text()).toContain("Not recorded, left out300 ns"));
   expect(text()).toContain("Requests46");
   expect(document.querySelector(".iterations-chart")).toBeNull();
 });

@@ -66,7 +66,9 @@ function Alone({ payload }: { payload: IterationsPayload }) {
     ["Tokens", formatCount(drawn.tokens)],
     ["Padding of the batch", format(row.padding, "share")],
     ["Device work", format(row.device_ns, "ns")],
-    ["Before the recording, left out", row.earlier_ns ? format(row.earlier_ns, "ns") : ""],
+    ["Not recorded, left out", row.earlier_ns ? format(row.earlier_ns, "ns") : ""],
+    ["Nothing recorded on the device", row.silent_ns ? format(row.silent_ns, "ns") : ""],
+    ["Drafts", format(row.draft_ns, "ns")],
   ] as const;
   return (
     <dl class="iteration-alone">

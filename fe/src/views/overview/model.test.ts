@@ -38,7 +38,7 @@ it("stepMarks says each mark in words", () => {
   expect(stepMarks(step(0, { cold: true, odd: true, cut: true })).map((m) => m.word)).toEqual([
     "odd",
     "cold",
-    "cut off",
+    "in part",
   ]);
   expect(stepMarks(step(0))).toEqual([]);
 });

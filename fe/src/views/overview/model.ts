@@ -57,9 +57,9 @@ export const MARKS = [
   },
   {
     flag: "cut",
-    word: "cut off",
+    word: "in part",
     term: "cut_step",
-    why: "The end of the recording cut off its device work, so its figures are too small.",
+    why: "Only a part of it was recorded, so no mean counts it.",
   },
 ] as const;
 

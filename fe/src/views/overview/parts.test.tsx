@@ -135,7 +135,7 @@ describe("stepBars", () => {
     expect(plain).toMatchObject({ mark: "", faded: false });
     expect(odd?.mark).toBe("odd: 12 ms more DataLoader time");
     expect(both?.mark).toBe("");
-    expect(both?.note).toMatch(/^cold: .* cut off: /);
+    expect(both?.note).toMatch(/^cold: .* in part: /);
     expect(away?.faded).toBe(true);
   });
 

@@ -26,7 +26,7 @@ export function seriesOf({ device, steps }: StepCausesPayload): Series[] {
 
 const FLAGS = [
   ["cold", "it sets up"],
-  ["cut", "the end of the recording cut it off"],
+  ["cut", "only a part of it was recorded"],
 ] as const;
 
 export function barsOf(payload: StepCausesPayload): StackedBar[] {

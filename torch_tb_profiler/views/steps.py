@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import block_begins
@@ -14,6 +15,7 @@ from torch_tb_profiler.analysis.figures.median_step import median_step
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection as Selection
 from torch_tb_profiler.analysis.figures.selection import has_steps, select
+from torch_tb_profiler.analysis.figures.step_kinds import kind_names
 from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.categories import CATEGORIES
@@ -24,8 +26,9 @@ from torch_tb_profiler.units import format_count, format_ns
 from torch_tb_profiler.views.display_wire import records, wire_columns
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.views.wire import Missing, StepsPayload
+    from torch_tb_profiler.views.wire import Missing, StepsPayload, Subject
 
+T = TypeVar("T")
 MOST_STEP_ROWS = 4096
 _OF_THE_FIRST = ("step", "start_ns")
 
@@ -109,6 +112,33 @@ def choose(
         raise BadRequest(f"Parameter {name}: {error}.", "Take the indices from /steps.") from None
 
 
+def subject_of(facts: Facts, rows: Ints, **whose: str) -> Subject:
+    """What figures of some rows of steps are of. ``whose``: job, recording and ranks, where they are known; a route adds them."""
+    from torch_tb_profiler.views.wire import Subject
+
+    if not has_steps(facts):
+        return Subject(**whose)
+    kinds, names = facts["steps"]["kind"], [*kind_names(facts), ""]
+    told = dict.fromkeys(names[kind] for kind in kinds[np.asarray(rows, np.int64)].tolist())
+    return Subject(steps=numbers_text(rows), kind=", ".join(filter(None, told)), **whose)
+
+
+def of_whom(payload: T, job: str, recording: str, worker: str) -> T:
+    """A payload whose subject says whose figures these are; ``worker``: where they are not of several."""
+    told: Subject | None = getattr(payload, "subject", None)
+    if told is None:
+        return payload
+    told = msgspec.structs.replace(told, job=job, recording=recording, ranks=told.ranks or worker)
+    return msgspec.structs.replace(payload, subject=told)
+
+
+def numbers_text(rows: Ints) -> str:
+    """``0-3,5`` of some ascending numbers."""
+    rows = np.asarray(rows, np.int64)
+    runs = np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1) if len(rows) else []
+    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
+
+
 def window_text(facts: Facts, selection: Selection) -> str:
     """What figures are over, behind "of": ``3 steps``, ``2 of 3 steps``, ``the recording``."""
     count, n = len(selection.steps), facts["steps"].n
@@ -130,6 +160,7 @@ def steps_payload(
 
     median = median_step(facts, np.arange(facts["steps"].n))
     return StepsPayload(
+        subject=subject_of(facts, selection.steps),
         source=facts.summary.step_source,
         steps=step_columns(facts, selection),
         median=-1 if median is None else median,

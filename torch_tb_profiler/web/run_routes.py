@@ -92,6 +92,7 @@ def findings(insight: OpenedInsight, fleets: Fleets, steps: Steps) -> findings_w
         opened.worker.name,
         opened.span.name,
         selection.steps,
+        opened.run.name,
     )
     if fleet is None:
         return findings_payload(source, progress)

@@ -178,10 +178,9 @@ class RanksWalk:
         """``(begin, end, rank that ends it)`` of the common steps, see ``job_steps``."""
         figures = self._figures
         # Steps of ranks that nothing ties to each other have no common path.
-        among = [0] if len(figures.ranks) == 1 else np.flatnonzero(figures.tied).tolist()
         own = [
             (number, *(times + self._offset[number] for times in (rank.step_start, rank.step_end)))
-            for number in among
+            for number in figures.together.tolist()
             for rank in (figures.ranks[number],)
         ]
         begin, end, last = job_steps(figures.ranks, figures.steps, own)

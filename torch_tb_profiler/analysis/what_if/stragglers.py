@@ -102,14 +102,16 @@ class Slowdown(msgspec.Struct, frozen=True):
 
 
 class Stragglers:
-    """A run of several ranks that can be replayed; ranks that could not be read are None."""
+    """A run of several ranks that can be replayed; ranks that could not be read are None. ``common``: the common steps that all
+    others recorded; all lengths are of these.
+    """
 
     def __init__(self, figures: RunFigures, traces: Sequence[RankTrace | None]) -> None:
         self._figures = figures
         traces = [one if figures.tied[number] else None for number, one in enumerate(traces)]
         self._traces = [one for one in traces if one is not None]
         self._graph = build_ranks(figures, traces)
-        self._steps = np.flatnonzero(self._windows()[2] >= 0)
+        self.common = np.flatnonzero(self._windows()[2] >= 0)
         self._names, self._pieces = self._gathered()
 
     def steps(
@@ -140,7 +142,7 @@ class Stragglers:
             self._lengths(self._replayed(own)) for own in ([None] * len(factors), factors)
         )
         left = np.divide(changed, replayed, out=np.ones(len(before)), where=replayed > 0)
-        return self._steps, before * np.maximum(1 - left, 0)
+        return self.common, before * np.maximum(1 - left, 0)
 
     def _replayed(self, factors: Sequence[_HostAndDevice | None]) -> list[Array]:
         """When the points of each rank come, on its own clock, where segments and work take so many times as long."""
@@ -157,7 +159,7 @@ class Stragglers:
     @property
     def step_names(self) -> list[str]:
         """Names of the common steps, as of ``steps``."""
-        return [self._figures.steps.names[step] for step in self._steps.tolist()]
+        return [self._figures.steps.names[step] for step in self.common.tolist()]
 
     def slowdown(self) -> Slowdown:
         """How much longer the run takes than its ideal, without launches."""
@@ -211,7 +213,7 @@ class Stragglers:
     def _lengths(self, times: Sequence[Array] | None = None) -> Array:
         """Length of each step that all ranks recorded; ``times``: of their points, as recorded without."""
         begin, end, _ = self._windows(times)
-        return np.asarray(np.maximum(end - begin, 0))[self._steps]
+        return np.asarray(np.maximum(end - begin, 0))[self.common]
 
     def _windows(self, times: Sequence[Array] | None = None) -> tuple[Array, Array, Ints]:
         own = []

@@ -37,9 +37,9 @@ from torch_tb_profiler.store.roles import DEVICE_ROLES
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.units import format_ns, format_share
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
-from torch_tb_profiler.views.steps import step_rows
+from torch_tb_profiler.views.steps import step_rows, subject_of
 from torch_tb_profiler.views.timeline.event import track_text
-from torch_tb_profiler.views.wire import Missing, Vocabulary, Wire
+from torch_tb_profiler.views.wire import Missing, Subject, Vocabulary, Wire
 from torch_tb_profiler.views.words.texts import group_label, missing
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
@@ -60,6 +60,7 @@ class CriticalPathPayload(Wire, frozen=True, kw_only=True):
     three that of the longest. What a kind is called is the label of its column in ``steps``.
     """
 
+    subject: Subject
     vocabulary: Vocabulary
     headline: list[str]
     contrast: list[str]
@@ -139,6 +140,7 @@ def critical_path_payload(
     """What the ends of the selected steps waited for."""
     parts = kind_table(facts, insight, selection)
     return CriticalPathPayload(
+        subject=subject_of(facts, selection.steps),
         vocabulary=vocabulary(facts),
         headline=headline(facts, insight, selection, parts),
         contrast=contrast(facts, insight, selection),

@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.units import format_count, format_ns, format_share
+from torch_tb_profiler.units import format_count, format_names, format_ns, format_share
 from torch_tb_profiler.views.critical_path.payload import MOST_STRIPS, OF_DEVICE_WORK
 from torch_tb_profiler.views.critical_path.ranks_wire import (
     RanksPathPayload,
@@ -34,7 +34,8 @@ from torch_tb_profiler.views.critical_path.ranks_wire import (
 )
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.distributed.texts import all_called, clock_text, world_size
-from torch_tb_profiler.views.steps import Selection
+from torch_tb_profiler.views.steps import Selection, numbers_text
+from torch_tb_profiler.views.wire import Subject
 from torch_tb_profiler.views.words.texts import capitalised
 
 __all__ = ["RanksGroup", "RanksOfRun", "common_chosen", "ranks_path_payload", "ranks_rows_payload"]
@@ -106,6 +107,10 @@ def ranks_path_payload(
         progress=progress,
         ready=ready,
         workers_total=total,
+        subject=Subject(
+            ranks=format_names([worker.worker for worker in run.workers]),
+            steps=numbers_text(run.known),
+        ),
         steps=len(run.known),
         headline=_headline(run, parts),
         notes=_notes(run),
@@ -193,8 +198,12 @@ def _notes(run: RanksOfRun) -> list[str]:
         )
     else:
         notes.append(f"The path rests on all {format_count(total)} ranks.")
-    unknown = len(run.chosen) - len(run.known)
-    if unknown:
+    lacking = len(np.setdiff1d(run.chosen, run.figures.recorded_by_all))
+    if lacking:
+        steps = f"{format_count(lacking)} of {format_count(len(run.chosen))} steps"
+        notes.append(f"Not all ranks recorded {steps}: there is no path through all of them there.")
+    unknown = len(run.chosen) - len(run.known) - lacking
+    if unknown > 0:
         notes.append(
             f"Of {format_count(unknown)} of {format_count(len(run.chosen))} steps the path is not looked for here: it"
             " would take too long. `critical-path PATH --ranks all` has them all."

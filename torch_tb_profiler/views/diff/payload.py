@@ -23,7 +23,7 @@ from torch_tb_profiler.views.diff.memory import memory_diff, with_memory
 from torch_tb_profiler.views.diff.notes import notes
 from torch_tb_profiler.views.diff.verdict import verdict
 from torch_tb_profiler.views.display_wire import wire_columns
-from torch_tb_profiler.views.steps import step_columns
+from torch_tb_profiler.views.steps import step_columns, subject_of
 from torch_tb_profiler.views.words.texts import CATEGORY_LABELS, missing
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
@@ -89,7 +89,9 @@ def _beside(a: Recording, b: Recording) -> tuple[str, str]:
 def _side(side: Side, recording: Recording) -> wire.DiffSide:
     walls, table = side.walls, side.facts["devices"]
     names = dict.fromkeys(name for name in side.facts.strings.many(table["name"]) if name)
+    whose = {"job": recording.run, "recording": recording.span, "ranks": recording.worker}
     return wire.DiffSide(
+        subject=subject_of(side.facts, side.steps, **whose),
         run=recording.run,
         worker=recording.worker,
         span=recording.span,

@@ -12,7 +12,7 @@ import msgspec
 from torch_tb_profiler.analysis.diff.memory import DIFF_MEMORY
 from torch_tb_profiler.analysis.diff.table import DIFF, DIFF_TREE
 from torch_tb_profiler.views.display_wire import table_of
-from torch_tb_profiler.views.wire import Missing, StepsTable, Wire
+from torch_tb_profiler.views.wire import Missing, StepsTable, Subject, Wire
 
 ChangeStatus = Literal["same", "changed", "new", "gone"]
 ChangeTable = Literal["category", "operator", "host", "kernel", "runtime", "module"]
@@ -30,6 +30,7 @@ class DiffSide(Wire, frozen=True, kw_only=True):
     ``spread_ns``: standard deviation over the compared steps; null with fewer than two.
     """
 
+    subject: Subject
     run: str
     worker: str
     span: str

@@ -25,6 +25,7 @@ from torch_tb_profiler.analysis.distributed.rank import Device, Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.spread import outliers
 from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.units import format_names
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.distributed.texts import (
     all_called,
@@ -49,7 +50,8 @@ from torch_tb_profiler.views.distributed.wire import (
     WaitingColumns,
     WorkerState,
 )
-from torch_tb_profiler.views.wire import RankSource
+from torch_tb_profiler.views.steps import numbers_text
+from torch_tb_profiler.views.wire import RankSource, Subject
 from torch_tb_profiler.views.words.texts import cut
 from torch_tb_profiler.views.words.vocabulary import device_details, device_title, vendor_words
 
@@ -100,6 +102,7 @@ def distributed_payload(
     member = {worker.place: number for number, worker in enumerate(placed) if worker.place >= 0}
     begins = _begins(placed, figures, MOST_CELLS)
     payload = DistributedPayload(
+        subject=_subject(placed, figures),
         workers=workers,
         steps=_step_names(figures),
         own_steps=_own_steps(figures, asked),
@@ -132,6 +135,14 @@ def distributed_payload(
     return msgspec.structs.replace(payload, headline=headline_of(payload, verdict, called))
 
 
+def _subject(placed: Sequence[PlacedWorker], figures: RunFigures) -> Subject:
+    """All that is read; each figure stands beside its worker and its step."""
+    return Subject(
+        ranks=format_names([worker.worker for worker in placed if worker.place >= 0]),
+        steps=numbers_text(np.arange(len(figures.steps.names))),
+    )
+
+
 def _sums(
     placed: Sequence[PlacedWorker], parts: Mapping[str, Ints], begins: Ints
 ) -> dict[str, list[list[int | None]]]:
@@ -151,6 +162,7 @@ def distributed_map_payload(
     mean = np.rint(np.nan_to_num(means(values), nan=-1)).astype(np.int64)
     member = {worker.place: number for number, worker in enumerate(placed) if worker.place >= 0}
     return DistributedMapPayload(
+        subject=_subject(placed, figures),
         measure=measure,
         steps=_step_names(figures),
         column_begin=begins.tolist(),

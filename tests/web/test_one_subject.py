@@ -48,9 +48,10 @@ def test_every_reply_that_tells_how_long_steps_are_says_whose_they_are() -> None
 
 
 def of(told: dict[str, str], **other: object) -> tuple[str, ...]:
-    """A subject, or one like it; its kind follows from its steps."""
+    """A subject, or one like it; where there are steps its kind follows from them."""
     plain = told | {key: str(value) for key, value in other.items()}
-    return tuple(plain[key] for key in ("job", "recording", "ranks", "steps"))
+    kind = "" if plain["steps"] else plain["kind"]
+    return (*(plain[key] for key in ("job", "recording", "ranks", "steps")), kind)
 
 
 def rows(name: str, told: dict[str, str], table: dict[str, Any], key: str) -> Iterator[Figure]:
@@ -84,8 +85,10 @@ def figures(asked: dict[str, Any]) -> Iterator[Figure]:
     if changed["measured_ns"] is not None:
         yield "mean", of(changed["subject"]), changed["measured_ns"]
     path = asked["/critical_path?"]
+    earlier = page["steps"]["earlier_ns"]
     for strip in path["strips"]:
-        if path["subject"]["steps"]:
+        # A strip begins behind work from before the recording.
+        if path["subject"]["steps"] and len(earlier) > strip["step"] and not earlier[strip["step"]]:
             yield (
                 "step",
                 of(path["subject"], steps=strip["step"]),

@@ -111,7 +111,8 @@ def _saving(finding: Finding) -> str:
     low, high = finding.recoverable_low_ns, finding.recoverable_high_ns
     between = f", {format_ns(low)} to {format_ns(high)} to be expected" if high is not None else ""
     often = f" {finding.often}" if finding.often else ""
-    saved = f"{format_ns(finding.recoverable_ns)} ({format_share(finding.share)})"
+    own = " of the job’s step" if finding.subject else ""
+    saved = f"{format_ns(finding.recoverable_ns)} ({format_share(finding.share)}{own})"
     return f"Saves {saved}{often}{between}"
 
 

@@ -24,7 +24,7 @@ DiffTreeTable = Annotated[dict[str, Any], table_of(DIFF_TREE)]
 
 
 class DiffSide(Wire, frozen=True, kw_only=True):
-    """One side: which trace and steps, and its step times. Of ``steps`` those that are compared are
+    """One side: which trace and steps, and its step times; ``kind`` of its subject may be a unit. Of ``steps`` those that are compared are
     ``selected``; ``selected`` counts them.
 
     ``spread_ns``: standard deviation over the compared steps; null with fewer than two.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.figures.median_step import median_step
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection as Selection
 from torch_tb_profiler.analysis.figures.selection import has_steps, select
+from torch_tb_profiler.analysis.figures.selection import judged as judged
 from torch_tb_profiler.analysis.figures.step_kinds import kind_names
 from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.errors import BadRequest
@@ -22,7 +23,7 @@ from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplayTable, listed
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.units import format_count, format_ns
+from torch_tb_profiler.units import format_count, format_names, format_ns
 from torch_tb_profiler.views.display_wire import records, wire_columns
 
 if TYPE_CHECKING:
@@ -121,6 +122,14 @@ def subject_of(facts: Facts, rows: Ints, **whose: str) -> Subject:
     kinds, names = facts["steps"]["kind"], [*kind_names(facts), ""]
     told = dict.fromkeys(names[kind] for kind in kinds[np.asarray(rows, np.int64)].tolist())
     return Subject(steps=numbers_text(rows), kind=", ".join(filter(None, told)), **whose)
+
+
+def subject_of_job(workers: Iterable[str], steps: Ints | int) -> Subject:
+    """What figures of all of some workers are of. ``steps``: common ones, or how many of them from the first on."""
+    from torch_tb_profiler.views.wire import Subject
+
+    rows = np.arange(steps) if isinstance(steps, int) else steps
+    return Subject(ranks=format_names(list(workers)), steps=numbers_text(rows))
 
 
 def of_whom(payload: T, job: str, recording: str, worker: str) -> T:

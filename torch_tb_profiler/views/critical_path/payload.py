@@ -237,9 +237,9 @@ def event_path_payload(
     """What the path has of an event; instants have no time."""
     if event >= trace["spans"].n:
         return EventPathPayload(itself_ns=0, within_ns=0, before_ns=0, step_ns=None, slack_ns=None)
-    found, steps = event_on_path(trace, insight, event), facts["steps"]
+    found = event_on_path(trace, insight, event)
     step = int(facts["span_links"]["step"][event])
-    wall = int(steps["end"][step] - steps["start"][step]) if step >= 0 else None
+    wall = int(step_lengths(facts["steps"])[step]) if step >= 0 else None
     return EventPathPayload(
         itself_ns=found.itself,
         within_ns=found.within,
@@ -251,8 +251,7 @@ def event_path_payload(
 
 def contrast(facts: Facts, insight: Insight, selection: Selection) -> list[str]:
     """The kernel, or else the operator, that a table of plain times shows far above its part of the path."""
-    steps = facts["steps"]
-    wall = int((steps["end"] - steps["start"])[selection.steps].sum())
+    wall = int(step_lengths(facts["steps"])[selection.steps].sum())
     if not operators_have_device_time(facts) or not wall:
         return []
     kinds: tuple[tuple[Literal["event", "operator"], str], ...] = (

@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.units import format_count, format_names, format_ns, format_share
+from torch_tb_profiler.units import format_count, format_ns, format_share
 from torch_tb_profiler.views.critical_path.payload import MOST_STRIPS, OF_DEVICE_WORK
 from torch_tb_profiler.views.critical_path.ranks_wire import (
     RanksPathPayload,
@@ -34,8 +34,7 @@ from torch_tb_profiler.views.critical_path.ranks_wire import (
 )
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.distributed.texts import all_called, clock_text, world_size
-from torch_tb_profiler.views.steps import Selection, numbers_text
-from torch_tb_profiler.views.wire import Subject
+from torch_tb_profiler.views.steps import Selection, subject_of_job
 from torch_tb_profiler.views.words.texts import capitalised
 
 __all__ = ["RanksGroup", "RanksOfRun", "common_chosen", "ranks_path_payload", "ranks_rows_payload"]
@@ -107,10 +106,7 @@ def ranks_path_payload(
         progress=progress,
         ready=ready,
         workers_total=total,
-        subject=Subject(
-            ranks=format_names([worker.worker for worker in run.workers]),
-            steps=numbers_text(run.known),
-        ),
+        subject=subject_of_job((one.worker for one in run.workers), run.known),
         steps=len(run.known),
         headline=_headline(run, parts),
         notes=_notes(run),

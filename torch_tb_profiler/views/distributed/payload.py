@@ -25,7 +25,6 @@ from torch_tb_profiler.analysis.distributed.rank import Device, Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.spread import outliers
 from torch_tb_profiler.store.columns import Ints
-from torch_tb_profiler.units import format_names
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.distributed.texts import (
     all_called,
@@ -50,7 +49,7 @@ from torch_tb_profiler.views.distributed.wire import (
     WaitingColumns,
     WorkerState,
 )
-from torch_tb_profiler.views.steps import numbers_text
+from torch_tb_profiler.views.steps import subject_of_job
 from torch_tb_profiler.views.wire import RankSource, Subject
 from torch_tb_profiler.views.words.texts import cut
 from torch_tb_profiler.views.words.vocabulary import device_details, device_title, vendor_words
@@ -137,10 +136,8 @@ def distributed_payload(
 
 def _subject(placed: Sequence[PlacedWorker], figures: RunFigures) -> Subject:
     """All that is read; each figure stands beside its worker and its step."""
-    return Subject(
-        ranks=format_names([worker.worker for worker in placed if worker.place >= 0]),
-        steps=numbers_text(np.arange(len(figures.steps.names))),
-    )
+    read = (worker.worker for worker in placed if worker.place >= 0)
+    return subject_of_job(read, len(figures.steps.names))
 
 
 def _sums(

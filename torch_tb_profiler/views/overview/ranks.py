@@ -26,7 +26,6 @@ from torch_tb_profiler.analysis.distributed.spread import (
     where,
 )
 from torch_tb_profiler.store.columns import Ints
-from torch_tb_profiler.units import format_names
 from torch_tb_profiler.views.distributed.payload import PlacedWorker, node_of
 from torch_tb_profiler.views.distributed.texts import all_called, world_size
 from torch_tb_profiler.views.overview.ranks_texts import (
@@ -48,8 +47,7 @@ from torch_tb_profiler.views.overview.ranks_wire import (
     RankUnit,
     RunWorker,
 )
-from torch_tb_profiler.views.steps import numbers_text
-from torch_tb_profiler.views.wire import Subject
+from torch_tb_profiler.views.steps import subject_of_job
 
 MOST_LISTED = 200
 """Outliers and groups that are listed."""
@@ -102,11 +100,9 @@ def overview_ranks_payload(run: RunOfRanks) -> OverviewRanksPayload:
         progress=run.progress,
         workers=workers,
         workers_total=run.workers_total,
-        subject=Subject(
-            ranks=format_names([workers[member].worker for member in run.members.tolist()]),
-            steps=numbers_text(
-                np.arange(len(run.figures.steps.names)) if run.chosen is None else run.chosen
-            ),
+        subject=subject_of_job(
+            (workers[member].worker for member in run.members.tolist()),
+            len(run.figures.steps.names) if run.chosen is None else run.chosen,
         ),
         steps=len(run.chosen) if run.chosen is not None else _most_steps(run.figures),
         headline=headline_of(

@@ -167,7 +167,9 @@ def asked_of(opened: Opened, traces: list[Opened]) -> dict[str, Any]:
         ]
     server, replies = client(Loaded(traces)), {}  # type: ignore[arg-type]
     for route in (*routes, f"/diff?{second}&"):
-        answer = server.get(f"{route}{where}")
+        # On a busy machine an answer may take longer than a request waits for it.
+        while (answer := server.get(f"{route}{where}")).status_code == 202:
+            pass
         assert answer.status_code == 200, (route, answer.data[:300])
         replies[route.replace(f"{second}&", "")] = json.loads(body(answer))
     return replies

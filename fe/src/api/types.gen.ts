@@ -403,7 +403,7 @@ export interface ExperimentsPayload {
   rules: string[];
 }
 
-/** One side: which trace and steps, and its step times. Of `steps` those that are compared are `selected`; `selected` counts them. `spread_ns`: standard deviation over the compared steps; null with fewer than two. */
+/** One side: which trace and steps, and its step times; `kind` of its subject may be a unit. Of `steps` those that are compared are `selected`; `selected` counts them. `spread_ns`: standard deviation over the compared steps; null with fewer than two. */
 export interface DiffSide {
   subject: Subject;
   run: string;

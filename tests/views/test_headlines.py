@@ -24,6 +24,7 @@ from torch_tb_profiler.views.distributed.wire import (
     OverlapColumns,
     WaitingColumns,
 )
+from torch_tb_profiler.views.wire import Subject
 from torch_tb_profiler.views.words.vocabulary import vendor_words
 from torch_tb_profiler.views.work.efficiency_notes import headline
 from torch_tb_profiler.views.work.efficiency_wire import (
@@ -68,6 +69,7 @@ def distributed(ranks: int = 3, **more: Any) -> DistributedPayload:
     """Workers with four steps of 100 ms."""
     times: list[list[int | None]] = [[25 * MS] * 4 for _ in range(ranks)]
     given: dict[str, Any] = {
+        "subject": Subject(),
         "workers": [worker(rank) for rank in range(ranks)],
         "steps": [f"ProfilerStep#{step}" for step in range(10, 14)],
         "step_source": "ProfilerStep",

@@ -285,8 +285,8 @@ class RunFrames(Frames, RunTables, Sequence[TraceFrames]):
         self, steps: Steps = None, *, ranks: Literal["all"] | None = None
     ) -> DataFrame:
         """What the end of each step of each rank waited for, waiting for other ranks apart from
-        transfer. With ``ranks="all"`` one path per step through all ranks, from its earliest begin to
-        its latest end, with ``steps`` among those of the run.
+        transfer. With ``ranks="all"`` one path per step through all ranks, from when the last
+        of them begins it until the last begins the next, with ``steps`` among those of the run.
 
         Raises:
             BadRequest: the traces are of several runs, or were not recorded together.

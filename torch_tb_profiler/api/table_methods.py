@@ -237,7 +237,7 @@ class Tables(ABC):
     @property
     def findings(self) -> DataFrame:
         """What costs recoverable time, in all steps; of a run stragglers included. ``attrs["headline"]`` is the answer in one
-        sentence, ``attrs["detail"]`` what follows it.
+        sentence, ``attrs["detail"]`` what follows it, ``attrs["subject"]`` what all figures are of.
         """
         return self._table("findings")
 

@@ -30,11 +30,12 @@ def findings_block(payload: FindingsPayload, opened: Opened) -> Listing:
 
 
 def lead_of(payload: FindingsPayload, opened: Opened, named: bool = False) -> Item:
-    """The answer: headline, what follows it, and what all changes save. ``named``: with the worker."""
+    """The answer: headline, what follows it, what all of it is about, and what all changes save. ``named``: with the worker."""
     worker = opened.worker.name
     names = (worker, *(name for finding in payload.findings for name in _names(finding)))
     answer = f"{worker}: {answer_of(payload)}" if named else answer_of(payload)
-    return Item(answer, tuple(_together(payload)), "", names=names)
+    details = (*filter(None, (payload.about,)), *_together(payload))
+    return Item(answer, details, "", names=names)
 
 
 def answer_of(payload: FindingsPayload) -> str:
@@ -110,7 +111,8 @@ def _saving(finding: Finding) -> str:
     low, high = finding.recoverable_low_ns, finding.recoverable_high_ns
     between = f", {format_ns(low)} to {format_ns(high)} to be expected" if high is not None else ""
     often = f" {finding.often}" if finding.often else ""
-    saved = f"{format_ns(finding.recoverable_ns)} ({format_share(finding.share)})"
+    own = " of the job’s step" if finding.subject else ""
+    saved = f"{format_ns(finding.recoverable_ns)} ({format_share(finding.share)}{own})"
     return f"Saves {saved}{often}{between}"
 
 

@@ -165,9 +165,11 @@ def _breakdown(overview: OverviewPayload, noun: str) -> Block | None:
 
 def _what_if(context: TraceContext, noun: str) -> Block | None:
     """What the usual changes would save."""
+    from torch_tb_profiler.analysis.figures.selection import judged
     from torch_tb_profiler.analysis.what_if.table import preset_table
 
-    rows = preset_table(context.facts, context.insight, context.selection())
+    selection = judged(context.facts, context.selection())
+    rows = preset_table(context.facts, context.insight, selection)
     if not rows.n:
         return None
     error = format_share(abs(float(rows["replay_error"][0])))

@@ -63,16 +63,18 @@ def _list() -> int:
 
 def _report(context: TraceContext, options: argparse.Namespace) -> Report:
     """What a trace would take with all changes at once; without any, with each usual one."""
+    from torch_tb_profiler.analysis.figures.selection import judged
     from torch_tb_profiler.analysis.what_if.changes import read_change
     from torch_tb_profiler.analysis.what_if.table import (
         preset_table,
         what_if_document,
         what_if_table,
     )
+    from torch_tb_profiler.views.overview.summary import subject_object
 
     opened = context.opened
     changes = [read_change(text) for text in options.change]
-    facts, selection = context.facts, context.selection()
+    facts, selection = context.facts, judged(context.facts, context.selection())
 
     def document() -> Document:
         rows = (
@@ -113,6 +115,7 @@ def _report(context: TraceContext, options: argparse.Namespace) -> Report:
         document,
         lambda: {
             **identity(opened),
+            "subject": subject_object(facts, identity(opened), selection.steps),
             **what_if_document(facts, context.simulation, changes, selection),
         },
     )

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.table import CRITICAL_PATH, critical_path_table
@@ -29,11 +30,14 @@ from torch_tb_profiler.views.findings.wire import FindingsPayload
 @computes(FINDINGS)
 def findings(of: TableSource) -> DisplayTable:
     """What costs recoverable time, in all steps; of a run stragglers included. ``attrs["headline"]`` is the answer in one
-    sentence, ``attrs["detail"]`` what follows it.
+    sentence, ``attrs["detail"]`` what follows it, ``attrs["subject"]`` what all figures are of.
     """
     payload = findings_of(of)
     return findings_table(payload).with_attributes(
-        headline=payload.headline, detail=payload.detail, healthy=payload.healthy
+        headline=payload.headline,
+        detail=payload.detail,
+        healthy=payload.healthy,
+        subject=msgspec.to_builtins(payload.subject),
     )
 
 
@@ -66,7 +70,8 @@ def process_groups(fleet: Fleet) -> DisplayTable:
 def findings_of(of: TableSource) -> FindingsPayload:
     """The findings of a trace; of a member of a fleet, stragglers of its run included."""
     worker, span = (of.opened.worker.name, of.opened.span.name) if of.opened else ("", "")
-    source = Source(of.trace, of.facts, of.insight, worker, span, of.selection.steps)
+    job = of.opened.run.name if of.opened else ""
+    source = Source(of.trace, of.facts, of.insight, worker, span, of.selection.steps, job)
     if of.in_fleet is None:
         return findings_payload(source)
     fleet, _ = of.in_fleet

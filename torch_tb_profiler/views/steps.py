@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import block_begins
@@ -16,8 +17,10 @@ from torch_tb_profiler.analysis.figures.median_step import median_step
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection as Selection
 from torch_tb_profiler.analysis.figures.selection import has_steps, select
+from torch_tb_profiler.analysis.figures.selection import judged as judged
 from torch_tb_profiler.analysis.figures.step_kinds import (
     MICRO_BATCHES,
+    kind_names,
     of_leading_kind,
     plain_names,
     training_steps,
@@ -28,12 +31,13 @@ from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplayTable, listed
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.units import format_count, format_counted, format_ns
+from torch_tb_profiler.units import format_count, format_counted, format_names, format_ns
 from torch_tb_profiler.views.display_wire import records, wire_columns
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.views.wire import Missing, StepsPayload
+    from torch_tb_profiler.views.wire import Missing, StepsPayload, Subject
 
+T = TypeVar("T")
 MOST_STEP_ROWS = 4096
 _OF_THE_FIRST = ("step", "start_ns")
 
@@ -208,6 +212,41 @@ def kinds_text(facts: Facts, rows: Ints, said: bool = False) -> str:
     return " ".join(filter(None, (accumulation_text(facts), text)))
 
 
+def subject_of(facts: Facts, rows: Ints, **whose: str) -> Subject:
+    """What figures of some rows of steps are of. ``whose``: job, recording and ranks, where they are known; a route adds them."""
+    from torch_tb_profiler.views.wire import Subject
+
+    if not has_steps(facts):
+        return Subject(**whose)
+    kinds, names = facts["steps"]["kind"], [*kind_names(facts), ""]
+    told = dict.fromkeys(names[kind] for kind in kinds[np.asarray(rows, np.int64)].tolist())
+    return Subject(steps=numbers_text(rows), kind=", ".join(filter(None, told)), **whose)
+
+
+def subject_of_job(workers: Iterable[str], steps: Ints | int) -> Subject:
+    """What figures of all of some workers are of. ``steps``: common ones, or how many of them from the first on."""
+    from torch_tb_profiler.views.wire import Subject
+
+    rows = np.arange(steps) if isinstance(steps, int) else steps
+    return Subject(ranks=format_names(list(workers)), steps=numbers_text(rows))
+
+
+def of_whom(payload: T, job: str, recording: str, worker: str) -> T:
+    """A payload whose subject says whose figures these are; ``worker``: where they are not of several."""
+    told: Subject | None = getattr(payload, "subject", None)
+    if told is None:
+        return payload
+    told = msgspec.structs.replace(told, job=job, recording=recording, ranks=told.ranks or worker)
+    return msgspec.structs.replace(payload, subject=told)
+
+
+def numbers_text(rows: Ints) -> str:
+    """``0-3,5`` of some ascending numbers."""
+    rows = np.asarray(rows, np.int64)
+    runs = np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1) if len(rows) else []
+    return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
+
+
 def window_text(facts: Facts, selection: Selection) -> str:
     """What figures are over, behind "of": ``3 steps``, ``2 of 3 steps``, ``the recording``."""
     count, n = len(selection.steps), facts["steps"].n
@@ -229,6 +268,7 @@ def steps_payload(
 
     median = median_step(facts, np.arange(facts["steps"].n))
     return StepsPayload(
+        subject=subject_of(facts, selection.steps),
         source=facts.summary.step_source,
         steps=step_columns(facts, selection),
         median=-1 if median is None else median,

@@ -239,6 +239,20 @@ class DefinitionsPayload(Wire, frozen=True, kw_only=True):
     tables: list[DeclaredTable]
 
 
+class Subject(Wire, frozen=True, kw_only=True):
+    """What figures about time are of: all of a reply, unless its own stands beside one. Two figures of one name and one subject
+    are equal. ``job``: the run; ``recording``: the span; ``ranks``: the workers; ``steps``: their numbers, ``0-3,5``, in the
+    trace, of several ranks in the job; ``kind``: the kinds of these, empty unknown. Of a recording without steps the last two
+    are empty.
+    """
+
+    job: str = ""
+    recording: str = ""
+    ranks: str = ""
+    steps: str = ""
+    kind: str = ""
+
+
 class Vocabulary(Wire, frozen=True, kw_only=True):
     """The vendor's words, e.g. ``GPU``/``SM``/``Tensor Cores`` or ``accelerator``/``compute
     unit``/``matrix cores``.
@@ -280,6 +294,7 @@ class StepsPayload(Wire, frozen=True, kw_only=True):
     device work, memory records, host operators and hardware counters was not recorded.
     """
 
+    subject: Subject
     source: str
     steps: StepsTable
     median: int
@@ -370,10 +385,11 @@ class FirstLook(Wire, frozen=True, kw_only=True):
 
 
 class OverviewPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/overview``. ``recording``: figures of the selected steps, and what the recording holds, as texts. ``first_look``: null
+    """Route ``/overview``. ``recording``: figures of the steps of ``subject``, and what the recording holds, as texts. ``first_look``: null
     without a step.
     """
 
+    subject: Subject
     configuration: list[Fact]
     recording: list[Fact]
     vocabulary: Vocabulary

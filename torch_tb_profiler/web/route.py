@@ -29,7 +29,7 @@ from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedTimeline
 from torch_tb_profiler.runs.simulations import Simulations
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sql.process import Statements
-from torch_tb_profiler.views.steps import Selection, choose
+from torch_tb_profiler.views.steps import Selection, choose, of_whom
 from torch_tb_profiler.views.wire import Wire
 from torch_tb_profiler.web import replies
 from torch_tb_profiler.web.downloads import Download
@@ -199,7 +199,12 @@ def handler(route: Route, backend: Backend) -> replies.Handler:
         }
 
         def make() -> Body | Download:
-            return _encoded(route.function(**handed, **values))
+            payload = route.function(**handed, **values)
+            # Of two traces each side has a subject of its own.
+            if route.places.keys() >= TRACE.keys() and not isinstance(opened, Pair):
+                run, worker, span = names[:3]
+                payload = of_whom(payload, run, span, worker)
+            return _encoded(payload)
 
         also = route.also(backend, opened) if route.kept and not route.immutable else None
         if also is None:

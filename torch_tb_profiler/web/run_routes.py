@@ -57,7 +57,7 @@ from torch_tb_profiler.views.overview.ranks import (
     overview_ranks_payload,
     unknown_payload,
 )
-from torch_tb_profiler.views.steps import Selection
+from torch_tb_profiler.views.steps import Selection, judged
 from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, Whole, Window
 from torch_tb_profiler.web.route import Backend, chosen, route
 
@@ -92,6 +92,7 @@ def findings(insight: OpenedInsight, fleets: Fleets, steps: Steps) -> findings_w
         opened.worker.name,
         opened.span.name,
         selection.steps,
+        opened.run.name,
     )
     if fleet is None:
         return findings_payload(source, progress)
@@ -195,9 +196,9 @@ def overview_ranks_known(
 def _overview_of_ranks(
     fleet: Fleet, opened: Opened, selection: Selection
 ) -> overview_ranks_wire.OverviewRanksPayload:
-    rank = fleet.rank_of(opened)
-    every = rank < 0 or selection.whole or len(selection.steps) == opened.facts["steps"].n
-    common = None if every else common_chosen(fleet.figures, rank, selection, opened.facts)
+    rank, told = fleet.rank_of(opened), judged(opened.facts, selection)
+    every = rank < 0 or told.whole or len(told.steps) == opened.facts["steps"].n
+    common = None if every else common_chosen(fleet.figures, rank, told, opened.facts)
     run = RunOfRanks(
         _placed(fleet), fleet.figures, common, fleet.progress, fleet.workers_total, fleet.verdict
     )

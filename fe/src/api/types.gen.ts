@@ -88,6 +88,7 @@ export interface PathStrip {
 
 /** Route `/critical_path`. `headline`: the largest part in words; `contrast`: what takes a much larger, or smaller, part of the path than of all time. `strips`: the paths of the selected steps, of more than three that of the longest. What a kind is called is the label of its column in `steps`. */
 export interface CriticalPathPayload {
+  subject: Subject;
   vocabulary: Vocabulary;
   headline: string[];
   contrast: string[];
@@ -149,6 +150,7 @@ export interface RanksPathPayload {
   progress: number;
   ready: number;
   workers_total: number;
+  subject: Subject;
   steps: number;
   headline: string[];
   notes: string[];
@@ -183,6 +185,7 @@ export interface StragglersPayload {
   progress: number;
   refused: string;
   path: string;
+  subject: Subject;
   steps: number;
   measured_ns: number | null;
   replayed_ns: number | null;
@@ -200,6 +203,7 @@ export interface StepCausesPayload {
   progress: number;
   ready: number;
   workers_total: number;
+  subject: Subject;
   ranks: number;
   device: string;
   median: number;
@@ -281,8 +285,9 @@ export interface WhatIfPrediction {
   steps: PredictedStepsTable;
 }
 
-/** Route `/what_if`. `measured_ns`: mean wall time of the selected steps; `replay_error`: by which share the simulation without a change misses it; null without steps. `path`: the file in the logdir, for commands. */
+/** Route `/what_if`. `measured_ns`: mean wall time of the steps of `subject`; `replay_error`: by which share the simulation without a change misses it; null without steps. `path`: the file in the logdir, for commands. */
 export interface WhatIfPayload {
+  subject: Subject;
   path: string;
   steps: number;
   measured_ns: number | null;
@@ -398,8 +403,9 @@ export interface ExperimentsPayload {
   rules: string[];
 }
 
-/** One side: which trace and steps, and its step times. Of `steps` those that are compared are `selected`; `selected` counts them. `spread_ns`: standard deviation over the compared steps; null with fewer than two. */
+/** One side: which trace and steps, and its step times; `kind` of its subject may be a unit. Of `steps` those that are compared are `selected`; `selected` counts them. `spread_ns`: standard deviation over the compared steps; null with fewer than two. */
 export interface DiffSide {
+  subject: Subject;
   run: string;
   worker: string;
   span: string;
@@ -585,6 +591,7 @@ export interface Unmatched {
 
 /** Route `/distributed`. `worker` and `step` of the parts are places in `workers` and `steps` (names common to the workers). `own_steps`: which step of the asked worker each of them is, −1 none. `column_begin`: the first step of each column. `counts`: how many of the steps of a column each worker has; empty where each column is one step. `matched`: collectives that at least two workers share. `skew_ns`: how far apart the workers' profilers began; `left_out`: collectives at the begin that this skew spoils and that no figure of waiting holds. `clock`: a sentence on how the clocks were aligned and how well. `ready`: workers whose figures are in; while `progress` is below 1, ask again. `workers_total`: of the run; beyond a limit the nearest ranks are listed; `world_size`: ranks of the job, null unknown. `costs`: whom the verdict names, nobody where it is unknown. `unjudged`: steps that it leaves out, such as cold ones. `headline`: who holds the others back, and why, the answer first. */
 export interface DistributedPayload {
+  subject: Subject;
   workers: DistributedWorker[];
   steps: string[];
   own_steps: number[];
@@ -620,6 +627,7 @@ export interface MapOutlier {
 
 /** Route `/distributed/map`: one measure of every worker and step, for the heat map. `column_begin`: the first of the `steps` of each column, of which a cell holds the largest. `values_ns`: null where a worker has no such step, or it is not known. `means_ns`: per worker, the mean of its steps. `outliers`: the largest first. */
 export interface DistributedMapPayload {
+  subject: Subject;
   measure: Measure;
   steps: string[];
   column_begin: number[];
@@ -639,7 +647,7 @@ export interface Evidence {
   dur_ns: number;
 }
 
-/** Something that costs time. `action` says in a few words what to do, `fact` what decides it, `often` in which steps (empty for a single one); `steps`: their rows. `step`: the row of the step that the saving is of, null where that is the median one. `sentence` names what and how much. `recoverable_ns`: by how much a step would be shorter with the change that the finding states, simulated (`null`: it costs no step time, e.g. memory near capacity; `share` and `certainty` are null then too), and from what to what such changes really came to (`recoverable_low_ns`, `recoverable_high_ns`). `change`: that change as `whatif` takes it, where it has a name. `evidence`: the most expensive few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
+/** Something that costs time. `action` says in a few words what to do, `fact` what decides it, `often` in which steps (empty for a single one); `steps`: their rows. `step`: the row of the step that the saving is of, null where that is the median one. `subject`: what its figures are of, null where that is the step of the reply: who holds others back is told of a step of the job. `sentence` names what and how much. `recoverable_ns`: by how much a step would be shorter with the change that the finding states, simulated (`null`: it costs no step time, e.g. memory near capacity; `share` and `certainty` are null then too), and from what to what such changes really came to (`recoverable_low_ns`, `recoverable_high_ns`). `change`: that change as `whatif` takes it, where it has a name. `evidence`: the most expensive few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
 export interface Finding {
   rule: string;
   title: string;
@@ -648,6 +656,7 @@ export interface Finding {
   often: string;
   steps: number[];
   step: number | null;
+  subject: Subject | null;
   sentence: string;
   views: FindingView[];
   recoverable_ns: number | null;
@@ -686,6 +695,7 @@ export interface Unexplained {
 
 /** Route `/findings`, the one to act on first. `steps` were analysed: the selected ones; where all are, cold and cut ones are left out, if others are there. `median` is the row of the one that speaks for them, of `step_ns`; all savings are of it. On average they take `mean_ns`. `about`: kind of run, device and step in words. `line`: the line that `detail` names, with its folders. `unexplained`: the longest lines that no finding is about. `totals`: one per certainty that occurs; `together`: why what they save differs from the sum of the findings, empty where it does not. `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer, `detail` what follows it: where, and what then. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
 export interface FindingsPayload {
+  subject: Subject;
   headline: string;
   detail: string;
   line: string | null;
@@ -900,6 +910,7 @@ export interface OverviewRanksPayload {
   progress: number;
   workers: RunWorker[];
   workers_total: number;
+  subject: Subject;
   steps: number;
   headline: string[];
   coverage: string;
@@ -1405,6 +1416,15 @@ export interface DefinitionsPayload {
   tables: DeclaredTable[];
 }
 
+/** What figures about time are of: all of a reply, unless its own stands beside one. Two figures of one name and one subject are equal. `job`: the run; `recording`: the span; `ranks`: the workers; `steps`: their numbers, `0-3,5`, in the trace, of several ranks in the job; `kind`: the kinds of these, empty unknown. Of a recording without steps the last two are empty. */
+export interface Subject {
+  job: string;
+  recording: string;
+  ranks: string;
+  steps: string;
+  kind: string;
+}
+
 /** The vendor's words, e.g. `GPU`/`SM`/`Tensor Cores` or `accelerator`/`compute unit`/`matrix cores`. */
 export interface Vocabulary {
   device: string;
@@ -1434,6 +1454,7 @@ export interface Categories {
 
 /** Route `/steps`: what the step selector offers, and what there is to look at. `source` says what the steps are made from; `median` is the step of median length among all that are neither cold, odd nor cut off, where there are such, −1 without one; `iterations` is how many of an inference server there are; `missing`: what of steps, device work, memory records, host operators and hardware counters was not recorded. */
 export interface StepsPayload {
+  subject: Subject;
   source: string;
   steps: StepsTable;
   median: number;
@@ -1510,8 +1531,9 @@ export interface FirstLook {
   parts: FirstParts;
 }
 
-/** Route `/overview`. `recording`: figures of the selected steps, and what the recording holds, as texts. `first_look`: null without a step. */
+/** Route `/overview`. `recording`: figures of the steps of `subject`, and what the recording holds, as texts. `first_look`: null without a step. */
 export interface OverviewPayload {
+  subject: Subject;
   configuration: Fact[];
   recording: Fact[];
   vocabulary: Vocabulary;

@@ -17,7 +17,7 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import largest_by, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.critical_path.evidence import gather
 from torch_tb_profiler.analysis.critical_path.walk import (
     NO_SPAN,
@@ -27,6 +27,7 @@ from torch_tb_profiler.analysis.critical_path.walk import (
     in_order,
 )
 from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.distributed.steps import job_steps
 from torch_tb_profiler.store.columns import Array, Ints, SpanRow, StepRow
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -41,7 +42,7 @@ Leg = tuple[Ints, Ints, Ints, Ints, Array, Ints]
 
 class _OwnPath:
     """Goes back along the critical path that the insight of a rank holds already, where its trace is too large to be gone through
-    again (``Walk``): over copied rows of the table ``critical_path``, some 20 bytes each. ``step_end``: of the rank's steps.
+    again (``Walk``): over copied rows of the table ``critical_path``, some 20 bytes each.
 
     ::
 
@@ -52,13 +53,12 @@ class _OwnPath:
     out on that path, and may find another reason where what it starts from was not on it.
     """
 
-    def __init__(self, insight: Insight, step_end: Ints) -> None:
+    def __init__(self, insight: Insight) -> None:
         path = insight["critical_path"]
         order = np.argsort(path["start"], kind="stable")
         self._start, self._end, self._cause, self._event = (
             path[key][order] for key in ("start", "end", "cause", "event")
         )
-        self._step_end = step_end
         self._met = self._release = np.zeros(0, np.int64)
 
     def __len__(self) -> int:
@@ -73,9 +73,9 @@ class _OwnPath:
         own = (late > self._start[row]) & (late < self._end[row])
         self._met, self._release = row[own], late[own]
 
-    def end_of(self, step: StepRow) -> WalkPosition:
+    def end_of(self, step: StepRow, time: int) -> WalkPosition:
         """Where the end of a step is."""
-        return WalkPosition(int(self._step_end[step]))
+        return WalkPosition(time)
 
     def begin_of(self, event: SpanRow, time: int) -> WalkPosition:
         """The path at ``time``; the event need not be on it."""
@@ -128,8 +128,8 @@ class RanksPath(msgspec.Struct, frozen=True):
     or overlap.
 
     step: among the common steps. rank: index of the rank. start, end: ns on the common clock. cause: ``PathCause``.
-    event: row of spans of the rank, −1 none. begin, stop: of each common step, from the earliest begin to the latest
-    end over the ranks; both 0 where the path is not known.
+    event: row of spans of the rank, −1 none. begin, stop: of each common step (``job_steps``); both 0 where the path is not
+    known.
     """
 
     step: Ints
@@ -175,28 +175,16 @@ class RanksWalk:
         return RanksPath(step_of, rank, start, end, cause, event, begin, stop)
 
     def _bounds(self) -> tuple[Ints, Ints, Ints]:
-        """``(begin, end, rank that ends last)`` of the common steps; rank −1: no rank has it."""
+        """``(begin, end, rank that ends it)`` of the common steps, see ``job_steps``."""
         figures = self._figures
-        count = len(figures.steps.names)
-        place = np.concatenate([np.zeros(0, np.int64), *figures.steps.place])
-        lengths = [len(own) for own in figures.steps.place]
-        rank = np.repeat(np.arange(len(lengths)), lengths)
-        offset = np.array(self._offset, np.int64)[rank]
-        start, end = (
-            np.concatenate([np.zeros(0, np.int64), *columns]) + offset
-            for columns in (
-                [own.step_start for own in figures.ranks],
-                [own.step_end for own in figures.ranks],
-            )
-        )
         # Steps of ranks that nothing ties to each other have no common path.
-        alone = len(figures.ranks) < 2
-        known = np.flatnonzero((place >= 0) & (alone | figures.tied[rank]))
-        latest = largest_by(place[known], count, end[known])
-        last = np.append(rank[known], -1)[latest]
-        begin = np.full(count, np.iinfo(np.int64).max)
-        np.minimum.at(begin, place[known], start[known])
-        return begin, np.append(end[known], 0)[latest], last
+        own = [
+            (number, *(times + self._offset[number] for times in (rank.step_start, rank.step_end)))
+            for number in figures.together.tolist()
+            for rank in (figures.ranks[number],)
+        ]
+        begin, end, last = job_steps(figures.ranks, figures.steps, own)
+        return begin.astype(np.int64), end.astype(np.int64), last
 
     def _path(self, step: int, begin: int, stop: int, rank: int) -> list[Leg]:
         """The legs of the path of a step, the first in time first."""
@@ -204,7 +192,7 @@ class RanksWalk:
         if walk is None:
             return []
         own = StepRow(int(np.flatnonzero(self._figures.steps.place[rank] == step)[-1]))
-        place, time = walk.path.end_of(own), stop
+        place, time = walk.path.end_of(own, stop - self._offset[rank]), stop
         legs = []
         while True:
             offset = self._offset[rank]
@@ -256,7 +244,7 @@ class RanksWalk:
             walk = Walk(trace, facts, gather(trace, facts, opened.insight["collectives"]))
             found = self._whole[rank] = self._met(rank, walk)
             return found
-        found = self._met(rank, _OwnPath(opened.insight, self._figures.ranks[rank].step_end))
+        found = self._met(rank, _OwnPath(opened.insight))
         while self._own and len(found) + sum(map(len, self._own.values())) > MOST_ROWS:
             del self._own[next(iter(self._own))]
         self._own[rank] = found

@@ -20,8 +20,8 @@ _KEYS = np.array(list(KINDS), object)
 RANKS_PATH = DisplaySpec(
     "ranks_path",
     "What the end of each step waited for on any rank, back to its begin, in time order; the segments of a step cover"
-    " it, from the earliest begin to the latest end over the ranks, without hole or overlap. Times are on the common"
-    " clock of the ranks.",
+    " it, from when the last rank begins it until the last begins the next, without hole or overlap. Times are on the"
+    " common clock of the ranks.",
     (
         _C("kind", "text", "", f"One of: {', '.join(KINDS)}."),
         _C("step", "id", "", "Number of the step among those of the run, from 0."),

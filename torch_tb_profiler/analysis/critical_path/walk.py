@@ -85,7 +85,7 @@ class Walk:
         """``(start, end, cause, event)`` of the path of a step, in time order."""
         steps = self._steps
         begin, end = int(steps["start"][step]), int(steps["end"][step])
-        pieces, _ = self.leg(self.end_of(step), begin)
+        pieces, _ = self.leg(self.end_of(step, end), begin)
         return in_order(pieces, begin, end)
 
     def work(self, trace: Trace, facts: Facts) -> tuple[Array, Ints]:
@@ -106,11 +106,11 @@ class Walk:
         cause[span], cause[work.row[own]] = host.cause[busy], self._causes[own]
         return cause, time
 
-    def end_of(self, step: StepRow) -> WalkPosition:
-        """Where the end of a step is."""
-        steps = self._steps
-        begin, end, host_end = (int(steps[key][step]) for key in ("start", "end", "host_end"))
-        return WalkPosition(end, self._last_device(begin, end, host_end), self.main)
+    def end_of(self, step: StepRow, time: int) -> WalkPosition:
+        """Where a step ends that lasts until ``time``; the host may go on beyond its own end."""
+        begin, end, host_end = (int(self._steps[key][step]) for key in ("start", "end", "host_end"))
+        reached = host_end if time <= end else time
+        return WalkPosition(time, self._last_device(begin, time, reached), self.main)
 
     def begin_of(self, event: SpanRow, time: int) -> WalkPosition:
         """Where an event begins, or the moment of it at ``time``."""

@@ -55,6 +55,19 @@ class RunFigures(msgspec.Struct, frozen=True):
     tied: Mask
     whole: bool
 
+    @property
+    def together(self) -> Ints:
+        """The ranks that step together: those that are tied, or the only one there is."""
+        return np.zeros(1, np.int64) if len(self.ranks) == 1 else np.flatnonzero(self.tied)
+
+    @property
+    def recorded_by_all(self) -> Ints:
+        """The common steps that all of these recorded."""
+        found = np.arange(len(self.steps.names))
+        for rank in self.together.tolist():
+            found = np.intersect1d(found, self.steps.place[rank])
+        return found
+
 
 def run_figures(ranks: Sequence[Rank]) -> RunFigures:
     """The figures of a run; a single rank has no waiting times."""

@@ -82,6 +82,39 @@ def _first_steps(ranks: Sequence[Rank], clocks: Sequence[ClockOffset]) -> list[i
     return first
 
 
+def job_steps(
+    ranks: Sequence[Rank], steps: CommonSteps, own: Sequence[tuple[int, Array, Array]]
+) -> tuple[Array, Array, Ints]:
+    """``(begin, end, rank that ends it)`` of the common steps of a job, ns; −1 and both 0 where not all ranks recorded it.
+
+    A step begins when the last of the ranks begins it and lasts until the last of them begins the next, so that steps neither
+    overlap nor leave time out; the last one, and one before steps that were not recorded, until the last rank ends it.
+
+    own: the ranks that step together, with begin and end of each of their own steps on the common clock.
+    """
+    shape = (len(own), len(steps.names))
+    start, end = (np.full(shape, -np.inf, np.float64) for _ in range(2))
+    number = np.full(shape[1], -1, np.int64)
+    for row, (rank, begins, ends) in enumerate(own):
+        place = steps.place[rank]
+        known = place >= 0
+        number[place[known]] = np.array(ranks[rank].step_number, np.int64)[known]
+        start[row, place[known]], end[row, place[known]] = begins[known], ends[known]
+    shared = np.flatnonzero(np.isfinite(start).all(axis=0) & bool(own))
+    shared = shared[np.argsort(start[:, shared].max(axis=0, initial=0), kind="stable")]
+    if len(own) > 1:
+        here, there = shared[:-1], shared[1:]
+        known = (there == here + 1) & ((number[here] < 0) | (number[there] == number[here] + 1))
+        end[:, here[known]] = start[:, there[known]]
+    begin, until, last = np.zeros(shape[1]), np.zeros(shape[1]), np.full(shape[1], -1)
+    begin[shared], until[shared] = (each[:, shared].max(axis=0, initial=0) for each in (start, end))
+    if len(shared):
+        last[shared] = np.array([rank for rank, _, _ in own])[::-1][
+            end[::-1, shared].argmax(axis=0)
+        ]
+    return begin, until, last
+
+
 def step_of(steps: CommonSteps, rank: int, own: Ints) -> Ints:
     """The common step of a rank's own steps; −1 outside all."""
     return np.append(steps.place[rank], -1)[own]

@@ -104,6 +104,21 @@ def sums_over(
     return dict(whole) if selection.whole else dict(sums_in(selection.steps, table, group, whole))
 
 
+def judged_steps(facts: Facts) -> Ints:
+    """The steps that speak for the program: without cold and cut ones, or cut ones alone, where others are left."""
+    flags = facts["steps"]["flags"]
+    for apart in (StepFlag.COLD | StepFlag.PART, StepFlag.PART):
+        if ((flags & apart) == 0).any():
+            return np.flatnonzero((flags & apart) == 0)
+    return np.arange(len(flags))
+
+
+def judged(facts: Facts, selection: Selection) -> Selection:
+    """Of all steps those that speak for the program; of chosen ones all."""
+    whole = len(selection.steps) == facts["steps"].n
+    return Selection(judged_steps(facts), selection.whole) if whole else selection
+
+
 def complete(facts: Facts, selection: Selection) -> Ints:
     """The selected steps without those of which only a part was recorded; all of them where each is such a one."""
     part = (facts["steps"]["flags"][selection.steps] & StepFlag.PART) != 0

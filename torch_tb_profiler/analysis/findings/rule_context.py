@@ -30,7 +30,8 @@ from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.host_names import HostNames, host_names, named, spans_named
 from torch_tb_profiler.analysis.facts.launches import WAITS
 from torch_tb_profiler.analysis.figures.event_kinds import looks
-from torch_tb_profiler.analysis.figures.step_kinds import doing_no_less, recurring
+from torch_tb_profiler.analysis.figures.selection import judged_steps
+from torch_tb_profiler.analysis.figures.step_kinds import doing_no_less
 from torch_tb_profiler.analysis.findings.backward_calls import BackwardCalls
 from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
@@ -198,12 +199,7 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
         """Rows of the steps, without cold and cut ones if there are others."""
         if self.only:
             return np.array(self.only, np.int64)
-        flags = self.facts["steps"]["flags"]
-        for wanted in (recurring(self.facts), (flags & StepFlag.PART) == 0):
-            rows = np.flatnonzero(wanted)
-            if len(rows):
-                return rows
-        return np.arange(self.facts["steps"].n)
+        return judged_steps(self.facts)
 
     @cached_property
     def comparable(self) -> Ints:

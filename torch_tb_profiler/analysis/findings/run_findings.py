@@ -96,6 +96,7 @@ def _always(
         "share": gain / length,
         **_details(hold, part, names),
         **_when(hold, place, row, length),
+        "common": step,
         "numbers": {
             "held": gain,
             "held_steps": float(len(own)),
@@ -179,6 +180,7 @@ def _once(
         "share": gain / length,
         **found,
         **_when(hold, place, row, length),
+        "common": step,
         "once": alone,
         "weighs": gain / length if chosen else gain * len(hold.steps) / max(whole, 1.0),
         "words": found["words"] | {"when": _begun(once_in(hold, steps))},

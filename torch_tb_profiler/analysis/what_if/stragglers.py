@@ -23,6 +23,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
 from torch_tb_profiler.analysis.critical_path.device import device_causes
 from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
 from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.distributed.steps import job_steps
 from torch_tb_profiler.analysis.what_if.changes import Applied
 from torch_tb_profiler.analysis.what_if.graph import ROOT, Graph
 from torch_tb_profiler.analysis.what_if.model import Scene
@@ -101,13 +102,16 @@ class Slowdown(msgspec.Struct, frozen=True):
 
 
 class Stragglers:
-    """A run of several ranks that can be replayed; ranks that could not be read are None."""
+    """A run of several ranks that can be replayed; ranks that could not be read are None. ``common``: the common steps that all
+    others recorded; all lengths are of these.
+    """
 
     def __init__(self, figures: RunFigures, traces: Sequence[RankTrace | None]) -> None:
         self._figures = figures
         traces = [one if figures.tied[number] else None for number, one in enumerate(traces)]
         self._traces = [one for one in traces if one is not None]
         self._graph = build_ranks(figures, traces)
+        self.common = np.flatnonzero(self._windows()[2] >= 0)
         self._names, self._pieces = self._gathered()
 
     def steps(
@@ -122,7 +126,7 @@ class Stragglers:
             chosen = np.isin(self._graph.rank[pieces.place], equalised)
         nothing = np.zeros(len(chosen), np.bool_)
         return (
-            self._lengths([graph.time.astype(np.float64) for graph in self._graph.graphs], True),
+            self._lengths(),
             self._lengths(self._replay(nothing, True)),
             self._lengths(self._replay(chosen, True, edits)),
         )
@@ -133,14 +137,12 @@ class Stragglers:
         then holds the step.
         """
         factors = _excess_factors(self._graph, self._traces, self._figures, ranks, steps)
-        before = self._lengths(
-            [graph.time.astype(np.float64) for graph in self._graph.graphs], True
-        )
+        before = self._lengths()
         replayed, changed = (
             self._lengths(self._replayed(own)) for own in ([None] * len(factors), factors)
         )
         left = np.divide(changed, replayed, out=np.ones(len(before)), where=replayed > 0)
-        return np.unique(np.concatenate(self._common())), before * np.maximum(1 - left, 0)
+        return self.common, before * np.maximum(1 - left, 0)
 
     def _replayed(self, factors: Sequence[_HostAndDevice | None]) -> list[Array]:
         """When the points of each rank come, on its own clock, where segments and work take so many times as long."""
@@ -157,13 +159,7 @@ class Stragglers:
     @property
     def step_names(self) -> list[str]:
         """Names of the common steps, as of ``steps``."""
-        names = self._figures.steps.names
-        return [names[step] for step in np.unique(np.concatenate(self._common())).tolist()]
-
-    def _common(self) -> list[Ints]:
-        """The common step of each step of each rank that was read, those beyond the limit left out."""
-        places = [self._figures.steps.place[rank] for rank in self._graph.rank.tolist()]
-        return [np.zeros(0, np.int64), *(place[place >= 0] for place in places)]
+        return [self._figures.steps.names[step] for step in self.common.tolist()]
 
     def slowdown(self) -> Slowdown:
         """How much longer the run takes than its ideal, without launches."""
@@ -214,27 +210,21 @@ class Stragglers:
         times = replay_ranks(graph, edited, transfer)
         return [own - ahead for own, ahead in zip(times, graph.offset.tolist(), strict=True)]
 
-    def _lengths(self, times: Sequence[Array], measured: bool = False) -> Array:
-        """Length of each common step over all ranks: from the end of the one before, of the first from its earliest
-        begin.
-        """
-        count = len(self._figures.steps.names)
-        begin, end = np.full(count, np.inf), np.full(count, -np.inf)
-        for place, (one, own) in enumerate(zip(self._traces, times, strict=True)):
-            graph, ahead = self._graph.graphs[place], float(self._graph.offset[place])
-            steps = one.facts["steps"]
-            if measured:
-                start, stop = steps["start"].astype(float), steps["end"].astype(float)
-            else:
-                found = step_times(graph, one.facts, own)
-                start, stop = found.start, found.end
-            common = self._figures.steps.place[int(self._graph.rank[place])]
-            known = common >= 0
-            np.minimum.at(begin, common[known], start[known] + ahead)
-            np.maximum.at(end, common[known], stop[known] + ahead)
-        held = np.flatnonzero(end > -np.inf)
-        previous = np.append(begin[held[:1]], np.maximum.accumulate(end[held])[:-1])
-        return np.asarray(np.maximum(end[held] - np.maximum(previous, begin[held[:1]]), 0))
+    def _lengths(self, times: Sequence[Array] | None = None) -> Array:
+        """Length of each step that all ranks recorded; ``times``: of their points, as recorded without."""
+        begin, end, _ = self._windows(times)
+        return np.asarray(np.maximum(end - begin, 0))[self.common]
+
+    def _windows(self, times: Sequence[Array] | None = None) -> tuple[Array, Array, Ints]:
+        own = []
+        for place, one in enumerate(self._traces):
+            ahead, steps = float(self._graph.offset[place]), one.facts["steps"]
+            start, end = steps["start"], steps["end"]
+            if times is not None:
+                found = step_times(self._graph.graphs[place], one.facts, times[place])
+                start, end = found.start, found.end
+            own.append((int(self._graph.rank[place]), start + ahead, end + ahead))
+        return job_steps(self._figures.ranks, self._figures.steps, own)
 
     def _gathered(self) -> tuple[tuple[str, ...], Pieces]:
         """The names of all pieces, and the pieces."""

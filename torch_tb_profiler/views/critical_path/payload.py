@@ -37,9 +37,9 @@ from torch_tb_profiler.store.roles import DEVICE_ROLES
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.units import format_ns, format_share
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
-from torch_tb_profiler.views.steps import step_rows
+from torch_tb_profiler.views.steps import step_rows, subject_of
 from torch_tb_profiler.views.timeline.event import track_text
-from torch_tb_profiler.views.wire import Missing, Vocabulary, Wire
+from torch_tb_profiler.views.wire import Missing, Subject, Vocabulary, Wire
 from torch_tb_profiler.views.words.texts import group_label, missing
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
@@ -60,6 +60,7 @@ class CriticalPathPayload(Wire, frozen=True, kw_only=True):
     three that of the longest. What a kind is called is the label of its column in ``steps``.
     """
 
+    subject: Subject
     vocabulary: Vocabulary
     headline: list[str]
     contrast: list[str]
@@ -139,6 +140,7 @@ def critical_path_payload(
     """What the ends of the selected steps waited for."""
     parts = kind_table(facts, insight, selection)
     return CriticalPathPayload(
+        subject=subject_of(facts, selection.steps),
         vocabulary=vocabulary(facts),
         headline=headline(facts, insight, selection, parts),
         contrast=contrast(facts, insight, selection),
@@ -235,9 +237,9 @@ def event_path_payload(
     """What the path has of an event; instants have no time."""
     if event >= trace["spans"].n:
         return EventPathPayload(itself_ns=0, within_ns=0, before_ns=0, step_ns=None, slack_ns=None)
-    found, steps = event_on_path(trace, insight, event), facts["steps"]
+    found = event_on_path(trace, insight, event)
     step = int(facts["span_links"]["step"][event])
-    wall = int(steps["end"][step] - steps["start"][step]) if step >= 0 else None
+    wall = int(step_lengths(facts["steps"])[step]) if step >= 0 else None
     return EventPathPayload(
         itself_ns=found.itself,
         within_ns=found.within,
@@ -249,8 +251,7 @@ def event_path_payload(
 
 def contrast(facts: Facts, insight: Insight, selection: Selection) -> list[str]:
     """The kernel, or else the operator, that a table of plain times shows far above its part of the path."""
-    steps = facts["steps"]
-    wall = int((steps["end"] - steps["start"])[selection.steps].sum())
+    wall = int(step_lengths(facts["steps"])[selection.steps].sum())
     if not operators_have_device_time(facts) or not wall:
         return []
     kinds: tuple[tuple[Literal["event", "operator"], str], ...] = (

@@ -34,7 +34,7 @@ from torch_tb_profiler.views.critical_path.ranks_wire import (
 )
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.distributed.texts import all_called, clock_text, world_size
-from torch_tb_profiler.views.steps import Selection
+from torch_tb_profiler.views.steps import Selection, subject_of_job
 from torch_tb_profiler.views.words.texts import capitalised
 
 __all__ = ["RanksGroup", "RanksOfRun", "common_chosen", "ranks_path_payload", "ranks_rows_payload"]
@@ -106,6 +106,7 @@ def ranks_path_payload(
         progress=progress,
         ready=ready,
         workers_total=total,
+        subject=subject_of_job((one.worker for one in run.workers), run.known),
         steps=len(run.known),
         headline=_headline(run, parts),
         notes=_notes(run),
@@ -193,8 +194,12 @@ def _notes(run: RanksOfRun) -> list[str]:
         )
     else:
         notes.append(f"The path rests on all {format_count(total)} ranks.")
-    unknown = len(run.chosen) - len(run.known)
-    if unknown:
+    lacking = len(np.setdiff1d(run.chosen, run.figures.recorded_by_all))
+    if lacking:
+        steps = f"{format_count(lacking)} of {format_count(len(run.chosen))} steps"
+        notes.append(f"Not all ranks recorded {steps}: there is no path through all of them there.")
+    unknown = len(run.chosen) - len(run.known) - lacking
+    if unknown > 0:
         notes.append(
             f"Of {format_count(unknown)} of {format_count(len(run.chosen))} steps the path is not looked for here: it"
             " would take too long. `critical-path PATH --ranks all` has them all."

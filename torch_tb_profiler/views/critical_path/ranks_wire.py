@@ -9,7 +9,7 @@ import msgspec
 from torch_tb_profiler.analysis.critical_path.ranks_figures import PATH_RANKS, RANKS_STRIP
 from torch_tb_profiler.analysis.critical_path.table import PATH_KINDS
 from torch_tb_profiler.views.display_wire import table_of
-from torch_tb_profiler.views.wire import Wire
+from torch_tb_profiler.views.wire import Subject, Wire
 
 
 class RanksWorker(Wire, frozen=True, kw_only=True):
@@ -41,6 +41,7 @@ class RanksPathPayload(Wire, frozen=True, kw_only=True):
     progress: float
     ready: int
     workers_total: int
+    subject: Subject = Subject()
     steps: int = 0
     headline: list[str] = msgspec.field(default_factory=list)
     notes: list[str] = msgspec.field(default_factory=list)
@@ -84,6 +85,7 @@ class StragglersPayload(Wire, frozen=True, kw_only=True):
     progress: float
     refused: str = ""
     path: str
+    subject: Subject = Subject()
     steps: int = 0
     measured_ns: int | None = None
     replayed_ns: int | None = None

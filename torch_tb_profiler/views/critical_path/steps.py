@@ -40,8 +40,8 @@ from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.units import format_count, format_ns
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.distributed.texts import all_called, called, world_size
-from torch_tb_profiler.views.steps import first_steps, step_rows
-from torch_tb_profiler.views.wire import Wire
+from torch_tb_profiler.views.steps import first_steps, step_rows, subject_of_job
+from torch_tb_profiler.views.wire import Subject, Wire
 from torch_tb_profiler.views.words.texts import GROUP_LABELS, group_label
 from torch_tb_profiler.views.words.vocabulary import vendor_words
 
@@ -90,6 +90,7 @@ class StepCausesPayload(Wire, frozen=True, kw_only=True):
     progress: float
     ready: int
     workers_total: int
+    subject: Subject = Subject()
     ranks: int = 0
     device: str = ""
     median: int = -1
@@ -267,6 +268,7 @@ def step_causes_payload(steps: Steps, groups: StepGroups) -> StepCausesPayload:
     )
     ranks = len(steps.workers)
     return StepCausesPayload(
+        subject=subject_of_job((one.worker for one in steps.workers), np.flatnonzero(groups.known)),
         progress=1.0,
         ready=ranks,
         workers_total=ranks,

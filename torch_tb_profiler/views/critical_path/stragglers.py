@@ -22,6 +22,7 @@ from torch_tb_profiler.views.critical_path.ranks_wire import (
     StragglersPayload,
 )
 from torch_tb_profiler.views.distributed.texts import world_size
+from torch_tb_profiler.views.steps import subject_of_job
 
 MOST_SIMULATED = 1 << 26
 """Events, times simulations: one for each rank and operation. 0.7 µs each (measured), so three quarters of a minute."""
@@ -57,6 +58,7 @@ def stragglers_payload(
     found = run_document(stragglers, range(len(workers)), [read_change("no-stragglers")])
     slowest = sorted(found["by_worker"], key=lambda row: -row["slowdown"])
     return answer(
+        subject=subject_of_job((worker for _, worker, _ in workers), stragglers.common),
         steps=len(found["steps"]),
         measured_ns=found["measured_ns"],
         replayed_ns=found["replayed_ns"],

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.table import KINDS
-from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.figures.selection import Selection, judged
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.what_if.changes import CHANGES, SELECTORS, Applied, read_changes
 from torch_tb_profiler.analysis.what_if.simulation import Simulation
@@ -26,8 +26,8 @@ from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
-from torch_tb_profiler.views.steps import step_rows
-from torch_tb_profiler.views.wire import Wire
+from torch_tb_profiler.views.steps import step_rows, subject_of
+from torch_tb_profiler.views.wire import Subject, Wire
 
 
 class ChangeParameter(Wire, frozen=True, kw_only=True):
@@ -73,11 +73,12 @@ class WhatIfPrediction(Wire, frozen=True, kw_only=True):
 
 
 class WhatIfPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/what_if``. ``measured_ns``: mean wall time of the selected steps; ``replay_error``: by
+    """Route ``/what_if``. ``measured_ns``: mean wall time of the steps of ``subject``; ``replay_error``: by
     which share the simulation without a change misses it; null without steps. ``path``: the file in the
     logdir, for commands.
     """
 
+    subject: Subject
     path: str
     steps: int
     measured_ns: int | None
@@ -95,15 +96,18 @@ def what_if_payload(
     changes: str,
     simulation: Callable[[], Simulation],
 ) -> WhatIfPayload:
-    """What the selected steps would take. ``changes``: separated by semicolons; ``simulation`` is made
+    """What the selected steps would take, of all those that speak for the program. ``changes``: separated by semicolons; ``simulation`` is made
     only for them.
 
     Raises:
         BadRequest: there is no such change.
     """
-    applied, steps = read_changes(changes), len(of_one_kind(facts, selection.steps))
+    selection = judged(facts, selection)
+    rows = of_one_kind(facts, selection.steps)
+    applied, steps = read_changes(changes), len(rows)
     replay = kept_predictions(facts, insight, selection).get("") if steps else None
     return WhatIfPayload(
+        subject=subject_of(facts, rows),
         path=path,
         steps=steps,
         measured_ns=round(float(replay.measured.mean())) if replay else None,

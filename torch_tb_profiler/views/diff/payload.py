@@ -23,7 +23,7 @@ from torch_tb_profiler.views.diff.memory import memory_diff, with_memory
 from torch_tb_profiler.views.diff.notes import notes
 from torch_tb_profiler.views.diff.verdict import verdict
 from torch_tb_profiler.views.display_wire import wire_columns
-from torch_tb_profiler.views.steps import step_columns
+from torch_tb_profiler.views.steps import step_columns, subject_of
 from torch_tb_profiler.views.words.texts import CATEGORY_LABELS, missing
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
@@ -65,8 +65,8 @@ def diff_payload(
     has_device = both.a.facts.summary.has_device, both.b.facts.summary.has_device
     wanted = [key for side in (both.a, both.b) for key in absent(side.facts)]
     payload = wire.DiffPayload(
-        a=_side(both.a, a),
-        b=_side(both.b, b),
+        a=_side(both.a, a, judgement.unit),
+        b=_side(both.b, b, judgement.unit),
         headline=headline(both, judgement, _beside(a, b)),
         verdict=msgspec.structs.replace(judgement, because=because(judgement, columns)),
         device_time=both.device,
@@ -86,10 +86,13 @@ def _beside(a: Recording, b: Recording) -> tuple[str, str]:
     return (a.worker, b.worker) if a.run == b.run and a.worker != b.worker else ("", "")
 
 
-def _side(side: Side, recording: Recording) -> wire.DiffSide:
+def _side(side: Side, recording: Recording, unit: wire.Unit | None) -> wire.DiffSide:
     walls, table = side.walls, side.facts["devices"]
     names = dict.fromkeys(name for name in side.facts.strings.many(table["name"]) if name)
+    whose = {"job": recording.run, "recording": recording.span, "ranks": recording.worker}
+    subject = subject_of(side.facts, side.steps, **whose)
     return wire.DiffSide(
+        subject=msgspec.structs.replace(subject, kind=unit.name) if unit else subject,
         run=recording.run,
         worker=recording.worker,
         span=recording.span,

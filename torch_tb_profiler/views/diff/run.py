@@ -23,7 +23,7 @@ from torch_tb_profiler.views.diff.memory import joined_memory, with_memory
 from torch_tb_profiler.views.diff.payload import NO_TREE, Recording, diff_payload
 from torch_tb_profiler.views.diff.verdict import is_whole, judged, signed_share
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
-from torch_tb_profiler.views.wire import Wire
+from torch_tb_profiler.views.wire import Subject, Wire
 from torch_tb_profiler.views.words.escapes import markdown_name, markdown_text
 
 MOST_NOTES = 8
@@ -181,6 +181,7 @@ def _side(sides: Sequence[wire.DiffSide], label: str) -> wire.DiffSide:
     means = [s.mean_ns for s in sides if s.mean_ns is not None]
     spreads = [s.spread_ns for s in sides if s.spread_ns is not None]
     return wire.DiffSide(
+        subject=Subject(job=sides[0].run, ranks=format_names([side.worker for side in sides])),
         run=sides[0].run,
         worker=f"{len(sides)} worker{'s' if len(sides) != 1 else ''}",
         span="",

@@ -12,7 +12,7 @@ import msgspec
 from torch_tb_profiler.analysis.diff.memory import DIFF_MEMORY
 from torch_tb_profiler.analysis.diff.table import DIFF, DIFF_TREE
 from torch_tb_profiler.views.display_wire import table_of
-from torch_tb_profiler.views.wire import Missing, StepsTable, Wire
+from torch_tb_profiler.views.wire import Missing, StepsTable, Subject, Wire
 
 ChangeStatus = Literal["same", "changed", "new", "gone"]
 ChangeTable = Literal["category", "operator", "host", "kernel", "runtime", "module"]
@@ -24,12 +24,13 @@ DiffTreeTable = Annotated[dict[str, Any], table_of(DIFF_TREE)]
 
 
 class DiffSide(Wire, frozen=True, kw_only=True):
-    """One side: which trace and steps, and its step times. Of ``steps`` those that are compared are
+    """One side: which trace and steps, and its step times; ``kind`` of its subject may be a unit. Of ``steps`` those that are compared are
     ``selected``; ``selected`` counts them.
 
     ``spread_ns``: standard deviation over the compared steps; null with fewer than two.
     """
 
+    subject: Subject
     run: str
     worker: str
     span: str

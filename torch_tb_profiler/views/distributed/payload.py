@@ -49,7 +49,8 @@ from torch_tb_profiler.views.distributed.wire import (
     WaitingColumns,
     WorkerState,
 )
-from torch_tb_profiler.views.wire import RankSource
+from torch_tb_profiler.views.steps import subject_of_job
+from torch_tb_profiler.views.wire import RankSource, Subject
 from torch_tb_profiler.views.words.texts import cut
 from torch_tb_profiler.views.words.vocabulary import device_details, device_title, vendor_words
 
@@ -100,6 +101,7 @@ def distributed_payload(
     member = {worker.place: number for number, worker in enumerate(placed) if worker.place >= 0}
     begins = _begins(placed, figures, MOST_CELLS)
     payload = DistributedPayload(
+        subject=_subject(placed, figures),
         workers=workers,
         steps=_step_names(figures),
         own_steps=_own_steps(figures, asked),
@@ -132,6 +134,12 @@ def distributed_payload(
     return msgspec.structs.replace(payload, headline=headline_of(payload, verdict, called))
 
 
+def _subject(placed: Sequence[PlacedWorker], figures: RunFigures) -> Subject:
+    """All that is read; each figure stands beside its worker and its step."""
+    read = (worker.worker for worker in placed if worker.place >= 0)
+    return subject_of_job(read, len(figures.steps.names))
+
+
 def _sums(
     placed: Sequence[PlacedWorker], parts: Mapping[str, Ints], begins: Ints
 ) -> dict[str, list[list[int | None]]]:
@@ -151,6 +159,7 @@ def distributed_map_payload(
     mean = np.rint(np.nan_to_num(means(values), nan=-1)).astype(np.int64)
     member = {worker.place: number for number, worker in enumerate(placed) if worker.place >= 0}
     return DistributedMapPayload(
+        subject=_subject(placed, figures),
         measure=measure,
         steps=_step_names(figures),
         column_begin=begins.tolist(),

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from torch_tb_profiler.analysis.distributed.measures import Measure as Measure
 from torch_tb_profiler.analysis.distributed.operations import OPERATIONS
 from torch_tb_profiler.views.display_wire import table_of
-from torch_tb_profiler.views.wire import Missing, RankSource, Wire
+from torch_tb_profiler.views.wire import Missing, RankSource, Subject, Wire
 
 WorkerState = Literal["ready", "waiting", "failed"]
 
@@ -125,6 +125,7 @@ class DistributedPayload(Wire, frozen=True, kw_only=True):
         out, such as cold ones. ``headline``: who holds the others back, and why, the answer first.
     """
 
+    subject: Subject
     workers: list[DistributedWorker]
     steps: list[str]
     own_steps: list[int]
@@ -165,6 +166,7 @@ class DistributedMapPayload(Wire, frozen=True, kw_only=True):
     ``means_ns``: per worker, the mean of its steps. ``outliers``: the largest first.
     """
 
+    subject: Subject
     measure: Measure
     steps: list[str]
     column_begin: list[int]

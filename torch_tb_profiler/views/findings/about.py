@@ -1,4 +1,4 @@
-"""What an answer is about: ``Training · NVIDIA H100 80GB · step 6, the median of 7``."""
+"""What an answer is about: ``Training · 8 × NVIDIA H100 80GB · step 6, the median of 7 · rank3 of 8``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from torch_tb_profiler.analysis.critical_path.verdict_texts import number_of
+from torch_tb_profiler.analysis.figures.median_step import median_step
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.summary import WorkloadKind, Writer
@@ -19,9 +22,10 @@ MOST_DEVICES = 2
 """Kinds of devices that are named."""
 
 
-def about_text(facts: Facts, analysis: Mapping[str, Any], ranks: int = 1) -> str:
-    """Kind of run, device, and which step. ``ranks``: of the run, where all of them were read."""
-    parts = (_kind(facts), _device(facts, ranks), _which(facts, analysis))
+def about_text(facts: Facts, analysis: Mapping[str, Any], worker: str = "", ranks: int = 1) -> str:
+    """Kind of run, device, which step, and whose. ``ranks``: of the run, where all of them were read."""
+    whose = f"{worker} of {format_count(ranks)}" if worker and ranks > 1 else ""
+    parts = (_kind(facts), _device(facts, ranks), _which(facts, analysis), whose)
     return " · ".join(filter(None, parts))
 
 
@@ -65,5 +69,7 @@ def _which(facts: Facts, analysis: Mapping[str, Any]) -> str:
         many = f"{format_count(tokens)} {verified}token{'' if tokens == 1 else 's'}"
         named += f" of {many}" if tokens else ""
     if count > 1:
-        return f"{named}, the median of {format_count(count)}"
+        # The median step of a job need not be that of this rank.
+        own = row == median_step(facts, np.array(analysis["all_rows"], np.int64))
+        return f"{named}, {'the median' if own else 'one'} of {format_count(count)}"
     return named if facts["steps"].n > 1 else f"{named}, the only one recorded"

@@ -199,6 +199,8 @@ def _of_cause(
     """The answer that a finding gives, of the step that its saving is of."""
     rule, length = RULES[item["rule"]], item["length_ns"]
     own = dict(words) | {"the_step": the_step(analysis, words, length)}
+    if item.get("subject") and format_ns(length) != format_ns(analysis["step_ns"]):
+        own["the_step"] += " of the job"
     if item["row"] not in analysis["rows"] and item["hit"]:
         path = path.of_steps([item["row"]])
         own["the_step"] = f"one {format_ns(length)} {words['step']}"

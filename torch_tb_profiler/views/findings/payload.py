@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict
 from torch_tb_profiler.analysis.critical_path.verdict_texts import in_how_many
@@ -29,6 +30,7 @@ from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import (
     format_about,
     format_count,
+    format_names,
     format_ns,
     format_share,
     format_value,
@@ -38,8 +40,8 @@ from torch_tb_profiler.views.findings.headline import LEAST_JUDGED, Answer, answ
 from torch_tb_profiler.views.findings.path import Path
 from torch_tb_profiler.views.findings.unexplained import unexplained
 from torch_tb_profiler.views.findings.wire import Evidence, Finding, FindingsPayload, Total
-from torch_tb_profiler.views.steps import kinds_text, other_kinds, step_noun
-from torch_tb_profiler.views.wire import Link, Number
+from torch_tb_profiler.views.steps import kinds_text, other_kinds, step_noun, subject_of
+from torch_tb_profiler.views.wire import Link, Number, Subject
 from torch_tb_profiler.views.words.texts import capitalised, cut, filled, missing
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
@@ -57,7 +59,7 @@ MOST_ARTEFACTS = 0.5
 
 
 class Source(msgspec.Struct, frozen=True):
-    """The trace of the findings, and its place in the catalogue. ``steps``: rows of steps that the findings
+    """The trace of the findings, and its place in the catalogue. ``job``: its run. ``steps``: rows of steps that the findings
     are about; with all or None, those that the rules judge.
     """
 
@@ -67,6 +69,12 @@ class Source(msgspec.Struct, frozen=True):
     worker: str
     span: str
     steps: Ints | None = None
+    job: str = ""
+
+    def subject(self, rows: Sequence[int]) -> Subject:
+        """What figures of some of its steps are of."""
+        whose = {"job": self.job, "recording": self.span, "ranks": self.worker}
+        return subject_of(self.facts, np.array(rows, np.int64), **whose)
 
     def analysis(self, apart: Collection[int] = (), speaks: int | None = None) -> dict[str, Any]:
         """The findings that count in these steps (``step_findings.py``); unless steps are chosen, without the rows ``apart``, where
@@ -121,10 +129,11 @@ def _payload(
             answer, detail=" ".join(filter(None, (answer.detail, kinds)))
         )
     return FindingsPayload(
+        subject=source.subject(analysis["all_rows"]),
         headline=answer.headline,
         detail=answer.detail,
         line=answer.line or None,
-        about="" if allocations_alone else about_text(facts, analysis, ranks),
+        about="" if allocations_alone else about_text(facts, analysis, source.worker, ranks),
         median=next(iter(analysis["rows"]), None),
         healthy=not costly(findings)
         and judged(analysis, findings)
@@ -163,6 +172,11 @@ def findings_in_run(
     if not analysis["step_ns"]:
         return _payload(source, analysis)
     told = with_verdict(analysis, verdict, place, asked, names, figures)
+    ranks = format_names([worker for worker, _ in names])
+    for item in told["found"]:
+        if "common" in item:
+            own = source.subject([item["row"]] if item["row"] >= 0 else [])
+            item["subject"] = replace(own, ranks=ranks, steps=str(item["common"]))
     return _payload(source, told, ranks=len(names))
 
 
@@ -255,6 +269,7 @@ def _finding(
         often=_often(source, analysis, item),
         steps=list(item["hit"]),
         step=None if item["row"] in analysis["rows"] else item["row"],
+        subject=item.get("subject"),
         views=list(rule.views),
         recoverable_ns=item["recoverable_ns"],
         recoverable_low_ns=low,

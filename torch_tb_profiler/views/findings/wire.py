@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch_tb_profiler.analysis.findings.candidate import Certainty
 from torch_tb_profiler.analysis.findings.rule import FindingView
-from torch_tb_profiler.views.wire import Link, Missing, Number, Wire
+from torch_tb_profiler.views.wire import Link, Missing, Number, Subject, Wire
 
 
 class Evidence(Wire, frozen=True, kw_only=True):
@@ -24,7 +24,8 @@ class Finding(Wire, frozen=True, kw_only=True):
     """Something that costs time.
 
     ``action`` says in a few words what to do, ``fact`` what decides it, ``often`` in which steps (empty for a single one); ``steps``:
-        their rows. ``step``: the row of the step that the saving is of, null where that is the median one.
+        their rows. ``step``: the row of the step that the saving is of, null where that is the median one. ``subject``: what its
+        figures are of, null where that is the step of the reply: who holds others back is told of a step of the job.
     ``sentence`` names what and how much. ``recoverable_ns``: by how much a step would be shorter with
     the change that the finding states, simulated (``null``: it costs no step time, e.g. memory near
     capacity; ``share`` and ``certainty`` are null then too), and from what to what such changes really came to
@@ -41,6 +42,7 @@ class Finding(Wire, frozen=True, kw_only=True):
     often: str
     steps: list[int]
     step: int | None
+    subject: Subject | None = None
     sentence: str
     views: list[FindingView]
     recoverable_ns: int | None
@@ -96,6 +98,7 @@ class FindingsPayload(Wire, frozen=True, kw_only=True):
     waiting: ask again.
     """
 
+    subject: Subject
     headline: str
     detail: str
     line: str | None

@@ -121,22 +121,19 @@ def _time(steps: Steps, average: Average | None, whole: bool, noun: str) -> Iter
         if average.steps == 1
         else f"On average a {noun} takes"
     )
-    text = f"{who} {format_ns(wall)}{_without_cold(steps, wall)}."
+    text = f"{who} {format_ns(wall)}{_without_cold(steps, average)}."
     yield Sentence(key="time", text=text, tone="plain")
 
 
-def _without_cold(steps: Steps, wall: int) -> str:
-    """How long a step takes as the findings see it, which leave cold and cut steps out."""
-    selected = _rows(steps, "selected")
-    apart = [row for row in selected if steps["cold"][row] or steps["cut"][row]]
-    rest = set(selected).difference(apart)
-    # Of very many steps a row is several; of several kinds the average leaves them out.
-    if not apart or len({steps["kind"][row] for row in rest}) != 1 or max(steps["steps"]) > 1:
+def _without_cold(steps: Steps, average: Average) -> str:
+    """Which of the selected steps are left out."""
+    # Of very many steps a row is several.
+    left = len(_rows(steps, "selected")) - average.steps
+    apart = [row for row in _rows(steps, "selected") if steps["cold"][row] or steps["cut"][row]]
+    if left != len(apart) or not left or max(steps["steps"]) > 1:
         return ""
-    mean = format_ns(round(sum(steps["wall_ns"][row] for row in rest) / len(rest)))
     kinds = " and ".join(kind for kind in ("cold", "cut") if any(steps[kind][r] for r in apart))
-    which = f"the {kinds} one" if len(apart) == 1 else f"{kinds} ones"
-    return "" if mean == format_ns(wall) else f" ({mean} without {which})"
+    return f" without the {kinds} {'one' if left == 1 else 'ones'}"
 
 
 def _kinds(steps: Steps) -> Iterator[Sentence]:

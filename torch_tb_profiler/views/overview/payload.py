@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.facts.steps import ITERATION, PASS, hidden_steps
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.missing_data import absent, unplaced, unrecorded
-from torch_tb_profiler.analysis.figures.selection import Selection, has_steps
+from torch_tb_profiler.analysis.figures.selection import Selection, has_steps, judged
 from torch_tb_profiler.analysis.figures.step_table import average, averaged
 from torch_tb_profiler.store import defects
 from torch_tb_profiler.store.columns import Ints
@@ -27,7 +27,7 @@ from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import format_count, format_ns, format_share
 from torch_tb_profiler.views.overview.first_look import first_look
 from torch_tb_profiler.views.overview.headline import headline
-from torch_tb_profiler.views.steps import accumulation_text, step_columns, step_noun
+from torch_tb_profiler.views.steps import accumulation_text, step_columns, step_noun, subject_of
 from torch_tb_profiler.views.wire import (
     Average,
     Categories,
@@ -75,11 +75,13 @@ def overview_payload(facts: Facts, selection: Selection, place: RankInJob) -> Ov
     """Everything of the first page for the selected steps."""
     words, lacking = vocabulary(facts), absent(facts)
     source, steps = facts.summary.step_source, step_columns(facts, selection)
-    mean, health = average_item(facts, selection), health_items(facts)
-    devices = [_device(facts, use, words) for use in device_use(facts, selection)]
+    told = judged(facts, selection)
+    mean, health = average_item(facts, told), health_items(facts)
+    devices = [_device(facts, use, words) for use in device_use(facts, told)]
     return OverviewPayload(
+        subject=subject_of(facts, averaged(facts, told)),
         configuration=configuration(facts, place),
-        recording=recording_facts(facts, selection, devices, words),
+        recording=recording_facts(facts, told, devices, words),
         vocabulary=words,
         headline=headline(
             words,
@@ -94,7 +96,7 @@ def overview_payload(facts: Facts, selection: Selection, place: RankInJob) -> Ov
             step_noun(facts, selection.steps),
             accumulation_text(facts),
         ),
-        first_look=first_look(facts, selection, words),
+        first_look=first_look(facts, told, words),
         step_source=source,
         steps=steps,
         average=mean,
@@ -177,14 +179,14 @@ def _device_facts(
     if not devices:
         return
     busy = _range([device.utilization for device in devices])
-    yield f"{words.device} busy", busy, "Share of the selected steps in which a kernel runs."
+    yield f"{words.device} busy", busy, "Share of these steps in which a kernel runs."
     matrix = _range([device.matrix_core_share for device in devices])
     hint = "Known from the names of kernels: at least so much."
     yield capitalised(words.matrix_cores), matrix and f"{matrix} of kernel time", hint
     kernels = kernel_rows(facts, selection, "name")
     calls, time = int(kernels["calls"].sum()), int(kernels["total_ns"].sum())
     told = f"{format_count(calls)}, {format_ns(time)}" if calls else ""
-    yield "Kernels", told, "Of the selected steps: how many, and how long they take in all."
+    yield "Kernels", told, "Of these steps: how many, and how long they take in all."
 
 
 def _range(shares: Sequence[float | None]) -> str:

@@ -47,6 +47,7 @@ from torch_tb_profiler.views.overview.ranks_wire import (
     RankUnit,
     RunWorker,
 )
+from torch_tb_profiler.views.steps import subject_of_job
 
 MOST_LISTED = 200
 """Outliers and groups that are listed."""
@@ -99,6 +100,10 @@ def overview_ranks_payload(run: RunOfRanks) -> OverviewRanksPayload:
         progress=run.progress,
         workers=workers,
         workers_total=run.workers_total,
+        subject=subject_of_job(
+            (workers[member].worker for member in run.members.tolist()),
+            len(run.figures.steps.names) if run.chosen is None else run.chosen,
+        ),
         steps=len(run.chosen) if run.chosen is not None else _most_steps(run.figures),
         headline=headline_of(
             workers,

@@ -8,7 +8,7 @@ import msgspec
 
 from torch_tb_profiler.analysis.distributed.spread import RankFigure as RankFigure
 from torch_tb_profiler.views.distributed.wire import WorkerState
-from torch_tb_profiler.views.wire import Wire
+from torch_tb_profiler.views.wire import Subject, Wire
 
 RankUnit = Literal["ns", "share", "bytes"]
 
@@ -86,6 +86,7 @@ class OverviewRanksPayload(Wire, frozen=True, kw_only=True):
     progress: float
     workers: list[RunWorker] = msgspec.field(default_factory=list)
     workers_total: int
+    subject: Subject = Subject()
     steps: int = 0
     headline: list[str] = msgspec.field(default_factory=list)
     coverage: str = ""

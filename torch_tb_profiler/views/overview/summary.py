@@ -12,12 +12,13 @@ import msgspec
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import operator_rows
-from torch_tb_profiler.analysis.figures.selection import Selection, select
+from torch_tb_profiler.analysis.figures.selection import Selection, complete, judged, select
 from torch_tb_profiler.analysis.figures.step_table import step_table
+from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import records, wire_columns
-from torch_tb_profiler.views.steps import step_objects
+from torch_tb_profiler.views.steps import step_objects, subject_of
 
 
 def summary(facts: Facts, identity: Mapping[str, str], entries: int, lost: int) -> dict[str, Any]:
@@ -26,14 +27,16 @@ def summary(facts: Facts, identity: Mapping[str, str], entries: int, lost: int) 
     ``traceEvents``, ``lost`` of them lost.
     """
     selection = select(facts)
+    told = Selection(complete(facts, judged(facts, selection)), selection.whole)
     return {
         **identity,
         "events": {"total": entries, "stored": entries - lost, "lost": lost},
         "span_ns": facts.summary.span_ns,
+        "subject": subject_object(facts, identity, told.steps),
         "step_source": facts.summary.step_source,
         "workload": msgspec.to_builtins(facts.summary.workload),
         "steps": _steps(facts, selection),
-        "devices": _devices(facts, selection),
+        "devices": _devices(facts, told),
         "operators": _operators(facts, selection),
         "kernels": _kernels(facts, selection),
         "attribution": msgspec.to_builtins(facts.summary.attribution),
@@ -42,6 +45,14 @@ def summary(facts: Facts, identity: Mapping[str, str], entries: int, lost: int) 
             for defect, count in facts.defects
         ],
     }
+
+
+def subject_object(facts: Facts, identity: Mapping[str, str], rows: Ints) -> dict[str, str]:
+    """What figures of some steps are of. ``identity``: which trace it is."""
+    job, recording, ranks = (identity[key] for key in ("run", "span", "worker"))
+    told = subject_of(facts, rows, job=job, recording=recording, ranks=ranks)
+    plain: dict[str, str] = msgspec.to_builtins(told)
+    return plain
 
 
 def _steps(facts: Facts, selection: Selection) -> list[dict[str, Any]]:

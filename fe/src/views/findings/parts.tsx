@@ -140,8 +140,8 @@ function FindingDetails({ finding, links }: { finding: Finding; links: Links }) 
         {finding.sentence}{" "}
         {certainty && share !== null ? (
           <span class="muted">
-            <Term id={certainty}>{certaintyOf(certainty)[1]}</Term>, {formatShare(share)} of the
-            step
+            <Term id={certainty}>{certaintyOf(certainty)[1]}</Term>, {formatShare(share)} of the{" "}
+            {finding.subject ? "job’s " : ""}step
           </span>
         ) : null}
       </p>

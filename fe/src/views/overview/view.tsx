@@ -100,16 +100,23 @@ function Breakdown({ payload, ...props }: PageProps) {
   return (
     <Folded
       title={<Term id="breakdown">Step-time breakdown</Term>}
-      note={largest
-        .sort((a, b) => (b.share ?? 0) - (a.share ?? 0))
-        .slice(0, 3)
-        .map(({ category, share }) => `${CATEGORY_LABELS[category]} ${formatShare(share)}`)
-        .join(", ")}
+      note={
+        meanOf(payload) +
+        largest
+          .sort((a, b) => (b.share ?? 0) - (a.share ?? 0))
+          .slice(0, 3)
+          .map(({ category, share }) => `${CATEGORY_LABELS[category]} ${formatShare(share)}`)
+          .join(", ")
+      }
     >
       {() => <StepTimes {...props} payload={payload} rows={rows} />}
     </Folded>
   );
 }
+
+/** The answer above is of one step; these are means. */
+const meanOf = ({ average }: OverviewPayload) =>
+  average && average.steps > 1 ? `mean of ${formatCount(average.steps)} steps: ` : "";
 
 function StepTimes({ payload, rows, steps, setSteps }: PageProps & { rows: readonly Step[] }) {
   const { average } = payload;

@@ -147,7 +147,12 @@ def _run_reports(
 
 
 def _run_report(opened: Opened, fleet: Fleet, changes: Sequence[Applied]) -> Report:
-    from torch_tb_profiler.analysis.what_if.stragglers import LEAST_RANKS, Stragglers, run_document
+    from torch_tb_profiler.analysis.what_if.stragglers import (
+        LEAST_RANKS,
+        Stragglers,
+        not_replayed_text,
+        run_document,
+    )
     from torch_tb_profiler.api.fleets import expect_tied
 
     if len(fleet.place) < LEAST_RANKS:
@@ -162,9 +167,10 @@ def _run_report(opened: Opened, fleet: Fleet, changes: Sequence[Applied]) -> Rep
         measured, predicted = (format_ns(plain[key]) for key in ("measured_ns", "predicted_ns"))
         error = format_share(plain["replay_error"])
         heading = f"Step of {measured} over all ranks, without stragglers {predicted}; replay error {error}"
+        note = not_replayed_text(plain["not_replayed"], len(plain["steps"]))
         return Document(
             opened.run.name,
-            (),
+            (note,) if note else (),
             (
                 Table(
                     heading,

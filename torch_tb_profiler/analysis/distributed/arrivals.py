@@ -106,12 +106,7 @@ def arrivals_of(figures: RunFigures) -> Arrivals:
         matches.reduced(reduction, pipeline[matches.rank]) for reduction in (np.minimum, np.maximum)
     )
     step = np.where(waits.spoiled | directed | (first == last), -1, step)
-    dur, exposed = (
-        gather(matches, values)
-        for values in ([r.end - r.start for r in ranks], [r.exposed for r in ranks])
-    )
-    wait = np.maximum(waits.wait, 0)
-    idle = np.clip(exposed - (dur - wait), 0, wait)
+    idle = np.clip(waits.wait, 0, gather(matches, [own.exposed for own in ranks]))
     return Arrivals(figures, step, idle, _as_late(figures), pipeline)
 
 

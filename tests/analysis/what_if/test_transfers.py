@@ -52,10 +52,8 @@ def test_the_step(text: str, change: str, length: int) -> None:
     assert prediction.predicted.tolist() == [pytest.approx(length * 1000, abs=1)]
 
 
-def test_a_transfers_thread_does_not_compute() -> None:
-    """Of the hosts' own 34 and 94 µs each takes 64. Rank 1 begins its transfer at (80 × 64 / 94) + 2, it takes 9, and
-    rank 0 needs 9 × 64 / 34 after it.
-    """
+def test_of_hosts_alone_what_they_waited_counts() -> None:
+    """Rank 0 waits for 60 of the 100 µs, from its begin of the transfer to that of rank 1."""
     rank = """
         1 note ProfilerStep#1@0+100
         1 op   aten::mm@5+{}
@@ -74,6 +72,9 @@ def test_a_transfers_thread_does_not_compute() -> None:
     run = WrittenRun({f"rank{number}": trace for number, trace in enumerate(traces)})
     fleet = Fleets(run).of(run.open("run", "rank0", "1"))
     ranks = [fleet.open_rank(number) for number in range(2)]
-    _, _, ideal = Stragglers(fleet.figures, ranks).steps()
-    begin = 80 * 64 / 94 + 2
-    assert ideal.tolist() == [pytest.approx(1000 * (begin + 9 + 9 * 64 / 34), rel=1e-3)]
+    stragglers = Stragglers(fleet.figures, ranks)
+    _, _, ideal = stragglers.steps()
+    assert ideal.tolist() == [pytest.approx(40_000, rel=1e-3)]
+    found = stragglers.slowdown()
+    assert found.total == found.by_rank[1] == pytest.approx(2.5)
+    assert found.by_rank[0] == 1

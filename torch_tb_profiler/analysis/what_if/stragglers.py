@@ -16,7 +16,6 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import (
     group_rows,
     occurrences,
-    picked,
     positions_of,
     sum_floats,
 )
@@ -49,12 +48,12 @@ LEAST_RANKS = 2
 MOST_NAMES = 20
 """Operations that are put back one by one: those that differ most from their ideal."""
 
+
 class Pieces(msgspec.Struct, frozen=True):
     """What the ranks compute, and what they transfer: arrays of shape (pieces,).
 
     place: index of the rank among those that were read. name: number of its name. step: common step, −1 outside.
-    actual, ideal: ns, float64. index: position among the device work of its rank, its host segments (``on_host``)
-    or the meetings (``moves``).
+    actual, ideal: ns, float64. index: position among the device work of its rank, or the meetings (``moves``).
     """
 
     place: Ints
@@ -63,7 +62,6 @@ class Pieces(msgspec.Struct, frozen=True):
     actual: Array
     ideal: Array
     index: Ints
-    on_host: Mask
     moves: Mask
 
 
@@ -100,10 +98,13 @@ class Stragglers:
         if equalised is not None:
             chosen = np.isin(self._graph.rank[pieces.place], equalised)
         measured, replayed = self._unchanged
-        predicted = self._lengths(self._replay(chosen, True, edits))
+        nobody = np.zeros(len(chosen), np.bool_)
+        predicted, as_slow = (
+            self._lengths(self._replay(one, True, edits)) for one in (chosen, nobody)
+        )
         ranks = range(len(self._figures.ranks)) if equalised is None else equalised
         waited = np.array([self._held[rank] for rank in ranks]).sum(axis=0)
-        left = (1 - np.minimum(waited / np.maximum(measured, 1), 1)) * replayed
+        left = (1 - np.minimum(waited / np.maximum(measured, 1), 1)) * as_slow
         return measured, replayed, np.where(self.used, predicted, left)
 
     @cached_property
@@ -119,8 +120,7 @@ class Stragglers:
         holds them up, such as a lock or a sleep, need not be work that others do, too.
         """
         measured, replayed = self._unchanged
-        right = np.abs(replayed - measured) <= WORST_REPLAY * measured
-        return right & (not self._pieces.on_host.any())
+        return (np.abs(replayed - measured) <= WORST_REPLAY * measured) & self._computes
 
     @cached_property
     def _held(self) -> Array:
@@ -147,7 +147,8 @@ class Stragglers:
             whole = float(self._unchanged[0].sum())
             ideal = max(whole - float(self._held.sum()), 1.0)
             by_rank = {
-                rank: 1 + float(self._held[rank].sum()) / ideal for rank in self._graph.rank.tolist()
+                rank: 1 + float(self._held[rank].sum()) / ideal
+                for rank in self._graph.rank.tolist()
             }
             return Slowdown(whole / ideal, by_rank, {})
 
@@ -185,11 +186,9 @@ class Stragglers:
             if edits:
                 keep_before(own, one.facts, durations, measured_durations(own, one.facts))
             if not with_host:
-                _without_launches(own, durations, bool(pieces.on_host.any()))
+                _without_launches(own, durations)
             mine = (pieces.place == place) & ~pieces.moves
-            for side, target in ((False, durations.work), (True, durations.segment)):
-                some = mine & (pieces.on_host == side)
-                target[pieces.index[some]] *= factor[some]
+            durations.work[pieces.index[mine]] *= factor[mine]
             edited.append(durations)
         transfer = graph.meetings.transfer.copy()
         transfer[pieces.index[pieces.moves]] *= factor[pieces.moves]
@@ -222,29 +221,16 @@ class Stragglers:
         """The names of all pieces, and the pieces."""
         texts = StringBuilder()
         graph, meetings = self._graph, self._graph.meetings
-        computes = any(
-            (~np.isin(np.arange(len(own.ends)), meetings.work[meetings.place == place])).any()
-            for place, own in enumerate(graph.graphs)
-        )
-        columns: list[list[Array]] = [[] for _ in range(6)]
+        columns: list[list[Array]] = [[] for _ in range(5)]
         moving = []
         for place, (one, own) in enumerate(zip(self._traces, graph.graphs, strict=True)):
             spans, work = one.trace["spans"], own.work
             met = meetings.place == place
-            if computes:
-                row, index = work.row, np.arange(len(work.row))
-                length = (work.end - work.start).astype(np.float64)
-                cause = device_causes(one.trace, one.facts, row)
-                kept = cause != PathCause.COMMUNICATION
-                kept[meetings.work[met]] = False
-                step = own.step
-            else:
-                row, index = own.host.span.astype(np.int64), np.arange(len(own.host.span))
-                length = own.host_time()
-                kept = (row >= 0) & (length > 0) & ~np.isin(row, work.row)
-                step = picked(one.facts["span_links"]["step"], row)
-            row = np.concatenate((row[kept], work.row[meetings.work[met]]))
-            step = np.concatenate((step[kept], own.step[meetings.work[met]])).astype(np.int64)
+            length = (work.end - work.start).astype(np.float64)
+            kept = device_causes(one.trace, one.facts, work.row) != PathCause.COMMUNICATION
+            kept[meetings.work[met]] = False
+            at = np.concatenate((np.flatnonzero(kept), meetings.work[met]))
+            row, step = work.row[at], own.step[at].astype(np.int64)
             used, inverse = np.unique(spans["name"][row], return_inverse=True)
             numbers = texts.intern_all([text or "" for text in one.trace.strings.many(used)])
             common = np.append(self._figures.steps.place[int(graph.rank[place])], -1)
@@ -253,25 +239,22 @@ class Stragglers:
                 np.array(numbers, np.int64)[inverse],
                 common[step],
                 np.concatenate((length[kept], meetings.transfer[met])),
-                np.concatenate((index[kept], np.flatnonzero(met))),
+                np.concatenate((np.flatnonzero(kept), np.flatnonzero(met))),
             )
-            for column, value in zip(columns, values, strict=False):
+            for column, value in zip(columns, values, strict=True):
                 column.append(value)
             moving.append(np.arange(len(row)) >= int(kept.sum()))
         none = np.zeros(0, np.int64)
-        where, name, step, actual, index = (np.concatenate([none, *c]) for c in columns[:5])
+        where, name, step, actual, index = (np.concatenate([none, *c]) for c in columns)
         moves = np.concatenate([np.zeros(0, np.bool_), *moving])
-        ranks = len(graph.graphs)
-        computing = (
-            _mean_of_like(ranks, where, name, step, actual, ~moves)
-            if computes
-            else _mean_of_hosts(ranks, where, step, actual, ~moves)
-        )
+        computing = _mean_of_like(len(graph.graphs), where, name, step, actual, ~moves)
         ideal = np.where(moves, self._typical_transfer(name, index, actual, moves), computing)
-        on_host = np.full(len(where), not computes) & ~moves
-        return tuple(texts.table().all()), Pieces(
-            where, name, step, actual, ideal, index, on_host, moves
-        )
+        return tuple(texts.table().all()), Pieces(where, name, step, actual, ideal, index, moves)
+
+    @property
+    def _computes(self) -> bool:
+        """Whether a device computes."""
+        return bool((~self._pieces.moves).any())
 
     def _typical_transfer(self, name: Ints, index: Ints, actual: Array, moves: Mask) -> Array:
         """The median transfer of those of one name and size of message."""
@@ -294,10 +277,9 @@ class Stragglers:
         return np.asarray(typical)
 
 
-def _without_launches(graph: Graph, durations: Durations, host_computes: bool) -> None:
-    """Launches and gaps take no time; the host neither, unless it is the host that computes."""
-    if not host_computes:
-        durations.segment[:] = 0
+def _without_launches(graph: Graph, durations: Durations) -> None:
+    """Launches, gaps and the host take no time."""
+    durations.segment[:] = 0
     durations.lead[graph.first[graph.ends] != ROOT] = 0
     durations.latency = np.zeros(len(durations.latency))
     durations.after = np.zeros(len(durations.after))
@@ -326,20 +308,6 @@ def _mean_of_like(
     _, group = group_rows((np.where(alike, of_step, -1 - name[rows]), number))
     n = int(group.max()) + 1
     mean[rows] = (sum_floats(group, n, actual[rows]) / np.bincount(group, minlength=n))[group]
-    return np.asarray(mean)
-
-
-def _mean_of_hosts(ranks: int, place: Ints, step: Ints, actual: Array, chosen: Mask) -> Array:
-    """Host time such that every rank's host works as long in a step as they do on average."""
-    mean = actual.copy()
-    rows = np.flatnonzero(chosen & (step >= 0))
-    if len(rows):
-        steps = int(step[rows].max()) + 1
-        key = place[rows] * steps + step[rows]
-        own = sum_floats(key, ranks * steps, actual[rows]).reshape(ranks, steps)
-        whole = (own > 0).all(axis=0)
-        factor = np.where(whole, own.mean(axis=0) / np.maximum(own, 1), 1.0)
-        mean[rows] *= factor.ravel()[key]
     return np.asarray(mean)
 
 

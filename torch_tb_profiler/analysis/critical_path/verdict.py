@@ -25,6 +25,7 @@ from torch_tb_profiler.analysis.critical_path.blame import Blame, to_blame
 from torch_tb_profiler.analysis.critical_path.rank_workloads import Unequal, rank_workloads, unequal
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.distributed.arrivals import Arrivals
+from torch_tb_profiler.analysis.distributed.measures import step_times
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.slow_links import SlowLink, late_start, slow_links
 from torch_tb_profiler.analysis.facts.step_kinds import NORMAL_MAD, ODD_DEVIATIONS
@@ -69,13 +70,25 @@ class Hold(msgspec.Struct, frozen=True):
         return float(self.held[list(self.steps)].mean())
 
 
+class Stage(msgspec.Struct, frozen=True):
+    """A rank that is a stage of a pipeline. bubble: how long it waits for the other stages in each common step, and length: of
+    its own, ns; −1 where it has none. usual: of the two, in the step of median length.
+    """
+
+    rank: int
+    bubble: Array
+    length: Ints
+    usual: tuple[float, float]
+
+
 class Verdict(msgspec.Struct, frozen=True):
     """judged: the common steps whose path is known. length: of the path of each common step through all ranks, ns.
 
     hold: who holds back most of them, or those of which the input is largest. once: who holds back single ones, the
     worst first. varying: ns of each regular step that now one, now another rank holds back by. uneven: who is given most
     and least input in all, and how many times as much. links: between whom transfers are slow. late: who begins the
-    first step late, and by how much, ns.
+    first step late, and by how much, ns. waiting: how long each rank waits for others in each common step with nothing beside
+    it, ns, float64 of shape (ranks, steps). stages: of a pipeline, that wait for each other for long.
     """
 
     kind: VerdictKind
@@ -87,6 +100,8 @@ class Verdict(msgspec.Struct, frozen=True):
     uneven: tuple[int, int, float] | None = None
     links: tuple[SlowLink, ...] = ()
     late: tuple[int, float] | None = None
+    waiting: Array | None = None
+    stages: tuple[Stage, ...] = ()
 
     @property
     def regular(self) -> list[int]:
@@ -130,7 +145,27 @@ def verdict_of(
     if found is UNKNOWN:
         return found
     links = [link for link in slow_links(figures) if link.lost >= WORTH * found.usual]
-    return replace(found, links=tuple(links), late=late_start(figures, found.usual))
+    return replace(
+        found,
+        links=tuple(links),
+        late=late_start(figures, found.usual),
+        waiting=came.waiting(),
+        stages=_stages(came, found.judged),
+    )
+
+
+def _stages(came: Arrivals, judged: Ints) -> tuple[Stage, ...]:
+    """The stages of pipelines that wait for a part worth telling, by rank."""
+    bubbles, lengths = came.waiting(of_stages=True), step_times(came.figures)
+    found = []
+    for rank in np.flatnonzero(bubbles.any(axis=1)).tolist():
+        steps = judged[lengths[rank, judged] > 0]
+        if len(steps):
+            at = steps[middle(lengths[rank, steps])]
+            usual = float(np.median(bubbles[rank, steps])), float(lengths[rank, at])
+            if usual[0] >= WORTH * usual[1]:
+                found.append(Stage(rank, bubbles[rank], lengths[rank], usual))
+    return tuple(found)
 
 
 def _who(

@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable, Sequence
 
 from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
-from torch_tb_profiler.analysis.critical_path.verdict import SHARED, WORTH, Hold, Verdict
+from torch_tb_profiler.analysis.critical_path.verdict import SHARED, WORTH, Hold, Stage, Verdict
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import PythonFrame, function_name
-from torch_tb_profiler.units import format_count, format_ns, format_number
+from torch_tb_profiler.units import format_count, format_ns, format_number, format_share
 
 LONGEST_NAME = 80
+MOST_STAGES = 4
+"""Stages of a pipeline that are named, those that wait longest."""
 MOST_LINKS = 2
 """Slow links that are named."""
 _NUMBER = re.compile(r"#(?:step=)?(\d+)$")
@@ -36,8 +38,10 @@ def verdict_sentences(
             f"No rank always holds the others back: now one, now another does,"
             f" {format_ns(verdict.varying)} of each {format_ns(verdict.usual)} step."
         )
-    elif not verdict.once:
+    elif not verdict.once and not verdict.stages:
         found.append("No rank holds the others back for long: each works as long as the others.")
+    if verdict.stages:
+        found.append(bubble_text(verdict.stages, called))
     if verdict.uneven:
         most, least, times = verdict.uneven
         told = f"is given {format_number(round(times, 1))} times as much input as {called([least])}"
@@ -55,6 +59,20 @@ def verdict_sentences(
             f"{_begun(called([late]))} started {format_ns(time)} after the others, which wait for it in the first step."
         )
     return found
+
+
+def bubble_text(stages: Sequence[Stage], called: Called) -> str:
+    """``Rank 0 waits for other stages of the pipeline for 3.00 ms (33.6 %) of each 8.94 ms step, rank 1 for …: a bubble.``"""
+    told = []
+    for stage in sorted(stages, key=lambda one: -one.usual[0])[:MOST_STAGES]:
+        time, length = stage.usual
+        whole = f" of each {format_ns(length)} step"
+        told.append(
+            f"{called([stage.rank])} for {format_ns(time)} ({format_share(time / length)}){whole}"
+        )
+    more = len(stages) - len(told)
+    rest = f", and {format_count(more)} more for less" if more > 0 else ""
+    return f"The stages of the pipeline wait for each other, {', '.join(told)}{rest}: a bubble, and no rank is slow for that."
 
 
 def unknown_text(read: int, world: int) -> str:

@@ -72,6 +72,21 @@ class Arrivals(msgspec.Struct, frozen=True):
         waited = self.waited(np.isin(self.figures.matched.matches.rank, ranks))
         return self.time(waited, self.step, len(self.figures.steps.names)).astype(np.float64)
 
+    def waiting(self, of_stages: bool = False) -> Array:
+        """How long each rank waits for others with nothing computing beside it in each common step, ns, float64 of shape
+        (ranks, steps); ``of_stages``: the bubbles alone, in transfers between the stages of a pipeline.
+        """
+        matches, waits = self.figures.matched.matches, self.figures.waits
+        shape = (matches.ranks, len(self.figures.steps.names))
+        step = _steps(self.figures)
+        mine = (step >= 0) & (self.idle > 0)
+        if of_stages:
+            mine &= _directed(matches)[matches.match]
+        end = (waits.start + waits.wait)[mine]
+        group = (matches.rank * shape[1] + step)[mine]
+        time = covered(end - self.idle[mine], end, group, shape[0] * shape[1])
+        return time.reshape(shape).astype(np.float64)
+
     def lateness(self) -> Array:
         """How much later than the first each rank came in each step, ns, float64 of shape (ranks, steps)."""
         matches = self.figures.matched.matches
@@ -186,17 +201,3 @@ class _Together:
         begin = int(waits.start[waits.last_entry[match]])
         at = int(np.searchsorted(met, begin, "left")) - 1
         return int(met[at]) if at >= 0 else int(np.iinfo(np.int64).min)
-
-
-def bubbles(figures: RunFigures) -> Array | None:
-    """How long each stage of a pipeline waits for the others in each common step, ns, float64 of shape (ranks, steps); None
-    without a pipeline.
-    """
-    matches, waits = figures.matched.matches, figures.waits
-    steps, step = len(figures.steps.names), _steps(figures)
-    mine = _directed(matches)[matches.match] & (waits.wait >= 0) & (step >= 0)
-    if not mine.any():
-        return None
-    key = matches.rank[mine] * steps + step[mine]
-    time = sum_by(key, matches.ranks * steps, waits.wait[mine])
-    return np.asarray(time.reshape(-1, steps), np.float64)

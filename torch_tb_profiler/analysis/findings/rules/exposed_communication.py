@@ -3,8 +3,7 @@ collective is in progress and no thread runs an operator.
 
 Change: communication runs wholly beside computation, and no step is shorter than its communication;
 of collectives that the path does not hold, the host's time beside them is gone. Likely.
-Where all workers of the run are known, waiting for a slower rank is a finding of its own and taken
-from this one.
+Where all workers of the run are known, waiting for another rank is taken from it: only transfer can be hidden.
 """
 
 from __future__ import annotations
@@ -46,8 +45,14 @@ RULE = Rule(
     attempt="""Give collectives more to overlap with (bucket size, order of the layers,
     prefetching), make them smaller (communication hooks, lower precision) or rarer (accumulate
     gradients under no_sync).""",
-    caveat="""A collective also lasts while it waits for the slowest rank: look at the Distributed
-    view first. Accumulation changes the effective batch size.""",
+    caveat="""Only transfer can be hidden: while a collective waits for the slowest rank nothing helps but to make that one faster.
+    Accumulation changes the effective batch size.""",
+    details=(
+        (
+            "waiting",
+            "The {waiting} that this rank waits for others in them are not among it: these cannot be hidden.",
+        ),
+    ),
     views=("overview", "distributed", "trace"),
     certainty="likely",
     of_waits=True,
@@ -63,5 +68,6 @@ RULE = Rule(
     numbers={
         "collectives": ("Collectives", "count"),
         "total": ("Their time", "ns"),
+        "waiting": ("Of it, waiting for other ranks", "ns"),
     },
 )

@@ -60,7 +60,8 @@ def test_the_stalled_loader_is_named_with_its_line(model: Truth) -> None:
     )
     stall = model.stall[:, STALLED_STEP]
     usual = np.median(np.delete(stall, STALLED))
-    assert part.held_ns == pytest.approx(stall[STALLED] - usual, rel=0.01)
+    # The straggler, which comes next, waits less than that.
+    assert 0.7 * (stall[STALLED] - usual) < part.held_ns < stall[STALLED] - usual
     assert item.also == []
 
 

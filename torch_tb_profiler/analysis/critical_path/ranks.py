@@ -173,13 +173,13 @@ class RanksWalk:
         return _path_of(legs, begin, stop)
 
     def to_latest(self, latest: Sequence[Latest]) -> RanksPath:
-        """The path of some steps to where the others waited longest for a rank, from where both met before."""
+        """The path of some steps to where the others waited longest for a rank."""
         begin, _, _ = self._bounds()
         stop = np.zeros(len(begin), np.int64)
         waits, legs = self._figures.waits, dict[int, list[Leg]]()
         for one in latest:
             time, walk = int(waits.start[waits.last_entry[one.match]]), self._walk(one.rank)
-            floor = begin[one.step] = max(int(begin[one.step]), one.since)
+            floor = int(begin[one.step])
             if walk is not None and floor < time:
                 place = self._start_of(walk.path, one.rank, one.match, time)
                 legs[one.step] = self._back(one.step, floor, time, one.rank, walk, place)

@@ -259,6 +259,9 @@ def _always(blames: Sequence[Blame], steps: Ints, length: Ints, came: Arrivals) 
         blame.held >= PLAIN * length[blame.step] for blame in most
     )
     ranks = int(came.figures.tied.sum())
+    if 2 * len(named) >= ranks > 2:
+        # What half of the ranks do longer is their part of the job.
+        return None
     chance = by_chance(len(most), len(steps), ranks, len(named))
     if not plain and min(chance, _by_lateness(came, named, steps)) > CHANCE:
         return None

@@ -121,7 +121,10 @@ def arrivals_of(figures: RunFigures) -> Arrivals:
         matches.reduced(reduction, pipeline[matches.rank]) for reduction in (np.minimum, np.maximum)
     )
     step = np.where(waits.spoiled | directed | (first == last), -1, step)
-    idle = np.clip(waits.wait, 0, gather(matches, [own.exposed for own in ranks]))
+    wait, exposed = np.maximum(waits.wait, 0), gather(matches, [own.exposed for own in ranks])
+    # A device computes first what was launched before, and the transfer comes last.
+    moved = gather(matches, [(own.end - own.start) * own.on_device for own in ranks])
+    idle = np.clip(exposed - np.maximum(moved - wait, 0), 0, wait)
     return Arrivals(figures, step, idle, _as_late(figures), pipeline)
 
 

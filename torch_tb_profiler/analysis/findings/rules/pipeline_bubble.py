@@ -24,7 +24,7 @@ RULE = Rule(
     caveat="Stages do different work, so none of them is slow for that. Micro-batches that are too small use a device badly.",
     views=("overview", "distributed", "trace"),
     certainty="likely",
-    cause="Waiting for other stages of the pipeline takes {waits} of {the_step}",
+    cause="Waiting for other pipeline stages takes {waits} of {the_step}",
     without="Without the bubble",
     links=(
         (

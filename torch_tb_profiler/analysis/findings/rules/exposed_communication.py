@@ -13,6 +13,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.intervals import shared, subtract, union
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_time_gone
+from torch_tb_profiler.analysis.findings.group_advice import by_group
 from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.store.insight_schema import PathCause
 
@@ -30,8 +31,9 @@ def _claim(context: RuleContext) -> Candidate | None:
     total = int(spans["dur"][context.within(row)].sum()) / len(context.steps)
     numbers = {"collectives": context.per_step(row), "total": total}
     if context.has_device or (context.scene.work_causes == PathCause.COMMUNICATION).any():
-        return Candidate(piece, start, end, numbers, change="overlap")
-    return Candidate(piece, start, end, numbers, edit=host_time_gone(union(start, end)))
+        return Candidate(piece, start, end, numbers, by_group(context), change="overlap")
+    edit = host_time_gone(union(start, end))
+    return Candidate(piece, start, end, numbers, by_group(context), edit=edit)
 
 
 RULE = Rule(
@@ -42,12 +44,12 @@ RULE = Rule(
     fact="{collectives} collectives per {step}, {total} in total",
     sentence="""Hidden behind computation, communication would leave the {step} {gain} ({share})
     shorter; its collectives ({collectives} per {step}) take {total} in total.""",
-    attempt="""Give collectives more to overlap with (bucket size, order of the layers,
-    prefetching), make them smaller (communication hooks, lower precision) or rarer (accumulate
-    gradients under no_sync).""",
+    attempt="{attempt}",
     caveat="""Only transfer can be hidden: while a collective waits for the slowest rank nothing helps but to make that one faster.
     Accumulation changes the effective batch size.""",
+    words=("attempt",),
     details=(
+        ("groups", "By group, what they wait for others included: {groups}."),
         (
             "waiting",
             "The {waiting} that this rank waits for others in them are not among it: these cannot be hidden.",

@@ -72,10 +72,12 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
         """How long each piece of device work waits for another rank on the path, ns, float64 of shape (device events,): no change
         of the transfer takes that. 0 where the other ranks are not known.
         """
-        path = self.insight["critical_path"]
+        time = np.zeros(len(self.graph.work.row))
+        # While an insight is made its path is not there yet, nor are other ranks.
+        if (path := self.insight.tables.get("critical_path")) is None:
+            return time
         row = np.flatnonzero(path["cause"] == PathCause.WAITING)
         at = positions_of(self.graph.work.row, path["event"][row].astype(np.int64))
-        time = np.zeros(len(self.graph.work.row))
         np.add.at(time, at[at >= 0], (path["end"] - path["start"])[row[at >= 0]])
         return time
 

@@ -9,7 +9,13 @@ from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
 from torch_tb_profiler.analysis.critical_path.verdict import SHARED, WORTH, Hold, Stage, Verdict
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import PythonFrame, function_name
-from torch_tb_profiler.units import format_count, format_ns, format_number, format_share
+from torch_tb_profiler.units import (
+    format_count,
+    format_counted,
+    format_ns,
+    format_number,
+    format_share,
+)
 
 LONGEST_NAME = 80
 MOST_STAGES = 4
@@ -32,7 +38,11 @@ def verdict_sentences(
         return [unknown_text(read, world)]
     found = []
     if verdict.hold is not None:
-        found += [_who(verdict, verdict.hold, called), *why_texts(verdict.hold)]
+        found += [
+            _who(verdict, verdict.hold, called),
+            *_last(verdict, verdict.hold),
+            *why_texts(verdict.hold),
+        ]
     elif verdict.varying >= WORTH * max(verdict.usual, 1.0):
         found.append(
             f"No rank always holds the others back: now one, now another does,"
@@ -92,6 +102,18 @@ def _who(verdict: Verdict, hold: Hold, called: Called) -> str:
     names = called(hold.ranks)
     verb = "holds" if len(hold.ranks) == 1 else "hold"
     return f"{_begun(names)} {verb} all others back: {each}{_often(verdict, hold)}."
+
+
+def _last(verdict: Verdict, hold: Hold) -> list[str]:
+    """How often these ranks come last; nothing where their collectives do not tell."""
+    if hold.varies or not hold.worst.waits:
+        return []
+    it, s = ("It", "s") if len(hold.ranks) == 1 else ("They", "")
+    own = sum(step in hold.steps for step in verdict.regular)
+    of = f"{format_count(own)} of {format_counted(len(verdict.regular), 'step')}"
+    return [
+        f"{it} come{s} last to the collectives in {of}: by so much the others wait beyond the next-latest."
+    ]
 
 
 def _begun(names: str) -> str:

@@ -20,6 +20,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.distributed.collectives import Matches
+from torch_tb_profiler.analysis.distributed.coordinates import dimension_name
 from torch_tb_profiler.analysis.distributed.matching import gather
 from torch_tb_profiler.analysis.distributed.rank import TRANSFER
 from torch_tb_profiler.analysis.distributed.run import RunFigures, joined
@@ -116,7 +117,7 @@ def arrivals_of(figures: RunFigures) -> Arrivals:
     """The arrivals of a run at its collectives."""
     matches, waits, ranks = figures.matched.matches, figures.waits, figures.ranks
     step, directed = _steps(figures)[waits.last_entry], _directed(matches)
-    pipeline = joined(matches.take(directed))
+    pipeline = joined(matches.take(directed | _of_stages(figures)))
     first, last = (
         matches.reduced(reduction, pipeline[matches.rank]) for reduction in (np.minimum, np.maximum)
     )
@@ -138,6 +139,18 @@ def _directed(matches: Matches) -> Mask:
     """Which matches are transfers of which sender and receiver are known."""
     known = [bool(_DIRECTED.match(label.kind)) for label in matches.labels]
     return np.array([*known, False])[matches.label]
+
+
+def _of_stages(figures: RunFigures) -> Mask:
+    """Which matches are of a group that its description calls one of pipeline stages."""
+    matches = figures.matched.matches
+    names = {
+        group.name
+        for rank in figures.ranks
+        for group in rank.groups
+        if dimension_name(group.description) == "PP"
+    }
+    return np.array([*(label.group in names for label in matches.labels), False])[matches.label]
 
 
 def _as_late(figures: RunFigures) -> Mask:

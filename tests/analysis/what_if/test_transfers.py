@@ -7,6 +7,7 @@ import pytest
 
 from tests.builders.listed import trace_listed
 from tests.runs.written_run import WrittenRun
+from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.what_if.changes import read_change
@@ -78,3 +79,37 @@ def test_of_hosts_alone_what_they_waited_counts() -> None:
     found = stragglers.slowdown()
     assert found.total == found.by_rank[1] == pytest.approx(2.5)
     assert found.by_rank[0] == 1
+
+
+@pytest.mark.parametrize("moves", [4, 9, 30])
+def test_waiting_for_another_rank_can_neither_be_hidden_nor_made_faster(moves: int) -> None:
+    """Of rank 0's transfer only what follows the begin of rank 1's is one: the rest is waiting."""
+    rank = """
+        1 note ProfilerStep#1@0+{}
+        1 op   aten::mm@0+{}
+        1 op   c10d::allreduce_@{}+5 e1
+        2 note gloo:all_reduce@{}+{} e2
+        1 op   aten::copy_@{}+9
+    """
+    end = 82 + moves
+    traces = [
+        trace_listed(
+            rank.format(end + 10, begin, begin, begin + 2, end - begin - 2, end + 1),
+            baseTimeNanoseconds=0,
+            distributedInfo={"rank": number, "world_size": 2, "backend": "gloo"},
+        )
+        for number, begin in enumerate((20, 80))
+    ]
+    run = WrittenRun({f"rank{number}": trace for number, trace in enumerate(traces)})
+    fleet = Fleets(run).of(run.open("run", "rank0", "1"))
+    own = fleet.open_rank(0)
+    assert own is not None
+    told = with_waiting(own.trace, own.facts, own.insight, fleet.figures, 0)
+    for change, share in (("overlap", 1.0), ("network:factor=0.5", 0.5)):
+        applied = edits([read_change(change)])
+        saved = []
+        for insight in (own.insight, told):
+            found, _ = Simulation(own.trace, own.facts, insight).predict(applied, np.arange(1))
+            saved.append(float((found.measured - found.predicted)[0]))
+        assert saved[0] > 30_000 * share
+        assert 0 <= saved[1] <= (moves + 2) * share * 1000

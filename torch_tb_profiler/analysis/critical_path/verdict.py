@@ -89,6 +89,7 @@ class Verdict(msgspec.Struct, frozen=True):
     and least input in all, and how many times as much. links: between whom transfers are slow. late: who begins the
     first step late, and by how much, ns. waiting: how long each rank waits for others in each common step with nothing beside
     it, ns, float64 of shape (ranks, steps). stages: of a pipeline, that wait for each other for long.
+    part: half of the ranks or more that come later than the others.
     """
 
     kind: VerdictKind
@@ -102,6 +103,7 @@ class Verdict(msgspec.Struct, frozen=True):
     late: tuple[int, float] | None = None
     waiting: Array | None = None
     stages: tuple[Stage, ...] = ()
+    part: tuple[int, ...] = ()
 
     @property
     def regular(self) -> list[int]:
@@ -188,6 +190,10 @@ def _who(
     usual = np.array([step for step in judged.tolist() if step not in apart], np.int64)
     always = _always(rest, usual, length, came)
     once = tuple(_after(hold, judged, length) for hold in once)
+    part: tuple[int, ...] = ()
+    if always is not None and 2 * len(always.ranks) >= ranks > 2:
+        # What half of the ranks do longer is their part of the job.
+        part, always = always.ranks, None
     if always is not None:
         given = rank_workloads(figures, open_rank, always.ranks)
         always = replace(
@@ -207,7 +213,7 @@ def _who(
         return Verdict("input", judged, length, shared, once)
     held = sum(blame.held for blame in rest if blame.step in usual) / max(len(usual), 1)
     uneven = rank_workloads(figures, open_rank, ()).uneven(usual)
-    return Verdict("none", judged, length, None, once, held, uneven)
+    return Verdict("none", judged, length, None, once, held, uneven, part=part)
 
 
 def _speaks(figures: RunFigures, open_rank: Callable[[int], RankTrace | None]) -> Mask:
@@ -259,9 +265,6 @@ def _always(blames: Sequence[Blame], steps: Ints, length: Ints, came: Arrivals) 
         blame.held >= PLAIN * length[blame.step] for blame in most
     )
     ranks = int(came.figures.tied.sum())
-    if 2 * len(named) >= ranks > 2:
-        # What half of the ranks do longer is their part of the job.
-        return None
     chance = by_chance(len(most), len(steps), ranks, len(named))
     if not plain and min(chance, _by_lateness(came, named, steps)) > CHANCE:
         return None

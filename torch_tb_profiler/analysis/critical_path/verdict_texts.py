@@ -43,6 +43,11 @@ def verdict_sentences(
             *_last(verdict, verdict.hold),
             *why_texts(verdict.hold),
         ]
+    elif verdict.part:
+        found.append(
+            f"No single rank holds the others back: {called(verdict.part)}, half of the ranks or more, come later than the"
+            f" others by {format_ns(verdict.varying)} of each {format_ns(verdict.usual)} step."
+        )
     elif verdict.varying >= WORTH * max(verdict.usual, 1.0):
         found.append(
             f"No rank always holds the others back: now one, now another does,"

@@ -122,7 +122,9 @@ def _blame(
 ) -> Blame | None:
     """Of the stretches ``own`` of a path. ``last``: whom the others waited for; None where that is not known."""
     path = told.path
-    silent = last and Blame(step, last.rank, last.also, last.held, 0, (), True)
+    silent = None
+    if last is not None:
+        silent = Blame(step, last.rank, last.also, last.held, 0, (), True)
     # What a rank did before it met the one that waited delays both.
     since = path.end[own] > (last.since if last else 0)
     ranks = np.unique(path.rank[own][since])

@@ -209,8 +209,8 @@ class _Together:
         matches, waits = self._figures.matched.matches, self._figures.waits
         pair = (min(one, other), max(one, other))
         if pair not in self._met:
-            own = (matches.match[matches.of_rank(rank)] for rank in pair)
-            met = np.intersect1d(*own, assume_unique=True)
+            own, others = (matches.match[matches.of_rank(rank)] for rank in pair)
+            met = np.intersect1d(own, others, assume_unique=True)
             begun = waits.start[waits.last_entry[met]]
             self._met[pair] = np.maximum.accumulate(begun[np.argsort(begun)]) if len(met) else met
         met = self._met[pair]

@@ -120,7 +120,8 @@ class Stragglers:
         holds them up, such as a lock or a sleep, need not be work that others do, too.
         """
         measured, replayed = self._unchanged
-        return (np.abs(replayed - measured) <= WORST_REPLAY * measured) & self._computes
+        right = np.abs(replayed - measured) <= WORST_REPLAY * measured
+        return np.asarray(right & self._computes)
 
     @cached_property
     def _held(self) -> Array:

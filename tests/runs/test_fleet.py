@@ -133,7 +133,9 @@ def test_of_ranks_that_are_opened_too_often_the_path_is_not_known(
     run = run_of(reached(100, 200, 300, late=30), reached(130, 230, 330))
     found = Fleets(run).of(run.open("run", "rank0", "1"))
     assert found.path is not None
-    assert (len(found.path.step), found.blames) == (0, ())
+    assert len(found.path.step) == 0
+    # Who comes last is known without it, but not by what.
+    assert {(blame.rank, blame.parts) for blame in found.blames} <= {(1, ())}
 
 
 def test_one_worker_is_a_fleet() -> None:

@@ -60,8 +60,8 @@ def test_the_stalled_loader_is_named_with_its_line(model: Truth) -> None:
     )
     stall = model.stall[:, STALLED_STEP]
     usual = np.median(np.delete(stall, STALLED))
-    # What of it lies before the last rank begins the step keeps nobody waiting.
-    assert 0.97 * (stall[STALLED] - usual) <= part.held_ns <= 1.01 * (stall[STALLED] - usual)
+    # The straggler, which comes next, waits less than that; what lies before the last rank begins the step keeps nobody waiting.
+    assert 0.7 * (stall[STALLED] - usual) < part.held_ns < 1.01 * (stall[STALLED] - usual)
     assert item.also == []
 
 

@@ -16,6 +16,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.columns import Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.tables.ranks import path_insight
 from torch_tb_profiler.tables.source import FleetPlace, TableSource
 
 if TYPE_CHECKING:
@@ -51,16 +52,23 @@ class TraceContext(msgspec.Struct, frozen=True):
         """Derived or read from the cache on first use."""
         return self.opened.memoise("insight", lambda: insight_of(self.opened, self.settings))
 
-    @property
-    def simulation(self) -> Simulation:
-        """The trace's graph, to be replayed with changes; made on first use."""
+    def simulation(self, member: FleetPlace | None = None) -> Simulation:
+        """The trace's graph, to be replayed with changes; made on first use. ``member``: its place in a run, of which it is then
+        known how long it waits for others.
+        """
         from torch_tb_profiler.analysis.efficiency.device import usable
         from torch_tb_profiler.analysis.what_if.simulation import Simulation
 
         return self.opened.memoise(
-            "simulation",
-            lambda: Simulation(self.trace, self.facts, self.insight, usable(self.settings.peaks)),
+            ("simulation", member and member[0].id),
+            lambda: Simulation(
+                self.trace, self.facts, self.told(member), usable(self.settings.peaks)
+            ),
         )
+
+    def told(self, member: FleetPlace | None) -> Insight:
+        """The insight; of a member of a run waiting for its other ranks is told apart on the path."""
+        return path_insight(self.source(member=member))
 
     def selection(self, steps: Steps = None) -> Selection:
         """``steps``, else those of the context.

@@ -21,8 +21,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-def what_if(context: TraceContext, changes: Sequence[str], chosen: Steps) -> DataFrame:
-    """A row of ``WHAT_IF`` for all changes at once; without any, one for each usual change that saves time.
+def what_if(
+    context: TraceContext, changes: Sequence[str], chosen: Steps, member: FleetPlace | None = None
+) -> DataFrame:
+    """A row of ``WHAT_IF`` for all changes at once; without any, one for each usual change that saves time. ``member``: the place
+    of the trace in its run.
 
     Raises:
         BadRequest: there is no such change.
@@ -31,8 +34,8 @@ def what_if(context: TraceContext, changes: Sequence[str], chosen: Steps) -> Dat
     applied = [read_change(text) for text in changes]
     selection = context.selection(chosen)
     if not applied:
-        return table_frame(preset_table(context.facts, context.insight, selection))
-    return table_frame(what_if_table(context.facts, context.simulation, applied, selection))
+        return table_frame(preset_table(context.facts, context.told(member), selection))
+    return table_frame(what_if_table(context.facts, context.simulation(member), applied, selection))
 
 
 def run_what_if(

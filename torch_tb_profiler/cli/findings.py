@@ -69,10 +69,18 @@ class RunFindings:
 
     @property
     def verdict(self) -> list[str]:
-        """Sentences on the ranks of each job, the answer first."""
+        """Sentences on the ranks of each job and recording, the answer first; of several, of which each is."""
         from torch_tb_profiler.api.fleets import fleets_of, verdict_lines
 
-        return [line for fleet in fleets_of(self._places) for line in verdict_lines(fleet)]
+        fleets = [fleet for fleet in fleets_of(self._places) if verdict_lines(fleet)]
+        spans = {span for fleet in fleets for _, span in fleet.names[:1]}
+        told = []
+        for fleet in fleets:
+            worker, span = fleet.names[0]
+            own = f"Recording {span}" if len(spans) == len(fleets) else f"Job of {worker}"
+            first, *more = verdict_lines(fleet)
+            told += [f"{own}: {first}" if len(fleets) > 1 else first, *more]
+        return told
 
 
 def _report(opened: Opened, payload: FindingsPayload) -> Report:

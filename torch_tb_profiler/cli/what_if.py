@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING
 
 from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.document import Column, Document, Table
-from torch_tb_profiler.cli.output import Report, identity, print_runs, print_traces, write
+from torch_tb_profiler.cli.output import (
+    Report,
+    context_of,
+    identity,
+    is_chosen,
+    print_runs,
+    write,
+)
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.units import format_count, format_ns, format_share
 
@@ -20,6 +27,7 @@ if TYPE_CHECKING:
     from torch_tb_profiler.runs.fleet import Fleet
     from torch_tb_profiler.runs.model import Opened
     from torch_tb_profiler.settings import Settings
+    from torch_tb_profiler.tables.source import FleetPlace
 
 HELP = "predict the step if something in it were different"
 
@@ -47,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
         raise BadRequest("whatif needs a trace.", "Give a PATH, or --list for the changes.")
     if any(text.partition(":")[0] == "no-stragglers" for text in options.change):
         return print_runs(options, _run_reports)
-    return print_traces(options, _report)
+    return print_runs(options, _reports)
 
 
 def _list() -> int:
@@ -61,8 +69,20 @@ def _list() -> int:
     return 0
 
 
-def _report(context: TraceContext, options: argparse.Namespace) -> Report:
-    """What a trace would take with all changes at once; without any, with each usual one."""
+def _reports(
+    traces: Iterable[Opened], settings: Settings, options: argparse.Namespace
+) -> Iterator[Report]:
+    """Of each trace that ``--worker`` selects; the others of its run tell how long it waits for them."""
+    from torch_tb_profiler.api.fleets import fleet_places
+
+    run = [context_of(opened, settings, options) for opened in traces]
+    for context, place in zip(run, fleet_places(run), strict=True):
+        if is_chosen(context.opened, options):
+            yield _report(context, options, place)
+
+
+def _report(context: TraceContext, options: argparse.Namespace, place: FleetPlace) -> Report:
+    """What a trace would take with all changes at once; without any, with each usual one. ``place``: in its run."""
     from torch_tb_profiler.analysis.figures.selection import judged
     from torch_tb_profiler.analysis.what_if.changes import read_change
     from torch_tb_profiler.analysis.what_if.table import (
@@ -78,9 +98,9 @@ def _report(context: TraceContext, options: argparse.Namespace) -> Report:
 
     def document() -> Document:
         rows = (
-            what_if_table(facts, context.simulation, changes, selection)
+            what_if_table(facts, context.simulation(place), changes, selection)
             if changes
-            else preset_table(facts, context.insight, selection)
+            else preset_table(facts, context.told(place), selection)
         )
         texts = {key: rows.texts(key) for key in ("change", "words")}
         cells = [
@@ -102,7 +122,7 @@ def _report(context: TraceContext, options: argparse.Namespace) -> Report:
             Column("Saved"),
             Column("Share"),
         )
-        plain = what_if_document(facts, context.simulation, changes, selection)
+        plain = what_if_document(facts, context.simulation(place), changes, selection)
         steps = len(selection.steps)
         measured, error = format_ns(plain["measured_ns"]), format_share(plain["replay_error"])
         heading = f"Step of {measured}, mean of {format_count(steps)}; replay error {error}"
@@ -116,7 +136,7 @@ def _report(context: TraceContext, options: argparse.Namespace) -> Report:
         lambda: {
             **identity(opened),
             "subject": subject_object(facts, identity(opened), selection.steps),
-            **what_if_document(facts, context.simulation, changes, selection),
+            **what_if_document(facts, context.simulation(place), changes, selection),
         },
     )
 
@@ -150,7 +170,12 @@ def _run_reports(
 
 
 def _run_report(opened: Opened, fleet: Fleet, changes: Sequence[Applied]) -> Report:
-    from torch_tb_profiler.analysis.what_if.stragglers import LEAST_RANKS, Stragglers, run_document
+    from torch_tb_profiler.analysis.what_if.stragglers import (
+        LEAST_RANKS,
+        Stragglers,
+        not_replayed_text,
+        run_document,
+    )
     from torch_tb_profiler.api.fleets import expect_tied
 
     if len(fleet.place) < LEAST_RANKS:
@@ -165,9 +190,10 @@ def _run_report(opened: Opened, fleet: Fleet, changes: Sequence[Applied]) -> Rep
         measured, predicted = (format_ns(plain[key]) for key in ("measured_ns", "predicted_ns"))
         error = format_share(plain["replay_error"])
         heading = f"Step of {measured} over all ranks, without stragglers {predicted}; replay error {error}"
+        note = not_replayed_text(plain["not_replayed"], len(plain["steps"]))
         return Document(
             opened.run.name,
-            (),
+            (note,) if note else (),
             (
                 Table(
                     heading,

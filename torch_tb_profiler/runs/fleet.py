@@ -22,14 +22,18 @@ from torch_tb_profiler.analysis.critical_path.blame import Blame, blames
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RanksWalk, RankTrace
 from torch_tb_profiler.analysis.critical_path.verdict import UNKNOWN, Verdict, verdict_of
 from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
+from torch_tb_profiler.analysis.distributed.arrivals import (
+    Arrivals,
+    Latest,
+    arrivals_of,
+    latest_of_steps,
+)
 from torch_tb_profiler.analysis.distributed.rank import Rank, rank_of
 from torch_tb_profiler.analysis.distributed.run import RunFigures, run_figures
-from torch_tb_profiler.analysis.what_if.stragglers import Stragglers
 from torch_tb_profiler.errors import NotReady, ProfilerError
 from torch_tb_profiler.runs.aligned_run import nearest_spans
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedRank, Span, State, Worker
-from torch_tb_profiler.store.columns import Array, Ints
 
 MOST_RANKS = 2048
 """Workers of a run that are looked at together, those with the nearest ranks."""
@@ -37,8 +41,6 @@ MOST_SPANS = 1 << 22
 """Spans of the traces that the critical path through all ranks goes through, those of the longest steps first; of further
 ranks it takes their own critical paths.
 """
-MOST_REPLAYED = 1 << 25
-"""Spans of a run up to which it is replayed where nobody waits for a page."""
 GROWTH = 2
 """How many more ranks must be ready for another look at a run that is not complete."""
 NEARLY = 0.999
@@ -84,35 +86,36 @@ class Walk(msgspec.Struct, frozen=True, eq=False):
     @property
     def path(self) -> RanksPath:
         """Through all ranks."""
-        walk = RanksWalk(self.figures, self.open_rank, self.most_spans)
-        return self.kept.get("path", walk.paths)
+        return self._walked[0]
+
+    @property
+    def _walked(self) -> tuple[RanksPath, RanksPath, Arrivals, list[Latest]]:
+        """The paths to the end of each step and to where the latest rank came, and who that is."""
+
+        def walked() -> tuple[RanksPath, RanksPath, Arrivals, list[Latest]]:
+            walk = RanksWalk(self.figures, self.open_rank, self.most_spans)
+            came = arrivals_of(self.figures)
+            latest = latest_of_steps(came) if self.figures.whole else []
+            return walk.paths(), walk.to_latest(latest), came, latest
+
+        return self.kept.get("path", walked)
 
     @property
     def blames(self) -> tuple[Blame, ...]:
         """Who holds each step back; nobody a single rank."""
         if len(self.figures.ranks) < 2:
             return ()
-        return self.kept.get("blames", lambda: blames(self.figures, self.path, self.open_rank))
+        path, to_latest, came, latest = self._walked
+        asked = self.figures, (path, to_latest), came, latest, self.open_rank
+        return self.kept.get("blames", lambda: blames(*asked))
 
     @property
     def verdict(self) -> Verdict:
         """Who holds the run back."""
         if not self.figures.whole or len(self.figures.ranks) < 2:
             return UNKNOWN
-        asked = self.figures, self.path, self.blames, self.open_rank, self._as_fast
+        asked = self.figures, self.path, self.blames, self._walked[2], self.open_rank
         return self.kept.get("verdict", lambda: verdict_of(*asked))
-
-    def _as_fast(self, ranks: Sequence[int], steps: Ints | None) -> tuple[Ints, Array] | None:
-        """What steps are shorter if some ranks are as fast as the others, where the run is small enough to replay it, and what
-        its hosts waited for before they launched is known.
-        """
-        spans = sum(rank.spans for rank in self.figures.ranks)
-        if spans > (MOST_REPLAYED if self.most_spans is None else self.most_spans):
-            return None
-        traces = [self.open_rank(number) for number in range(len(self.figures.ranks))]
-        if all(one is None or not one.facts["operators"].n for one in traces):
-            return None
-        return Stragglers(self.figures, traces).as_fast(ranks, steps)
 
 
 class Fleet(msgspec.Struct, frozen=True, eq=False, dict=True):

@@ -184,10 +184,16 @@ def critical_path_rows(
     )
 
 
-@route("/what_if", also=_peaks, report="steps")
+def _peaks_and_others(backend: Backend, insight: OpenedInsight) -> Hashable:
+    fleet = backend.fleets.known(insight.opened)
+    return _peaks(backend, insight), fleet and fleet.id
+
+
+@route("/what_if", also=_peaks_and_others, report="steps")
 def what_if(
     insight: OpenedInsight,
     simulations: Simulations,
+    fleets: Fleets,
     steps: Steps,
     change: Annotated[
         str,
@@ -199,9 +205,10 @@ def what_if(
     ``prediction``: all of ``change`` at once, null without any.
     """
     opened, selection = insight.opened, chosen(insight.opened, steps)
-    simulation = partial(simulations.of, insight)
+    told = fleets.with_waiting(insight)
+    simulation = partial(simulations.of, told)
     return what_if_payload(
-        opened.span.path, opened.facts, insight.insight, selection, change, simulation
+        opened.span.path, opened.facts, told.insight, selection, change, simulation
     )
 
 

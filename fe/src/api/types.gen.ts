@@ -180,10 +180,11 @@ export interface SlowOperation {
   slowdown: number;
 }
 
-/** Route `/stragglers`: mean step over all ranks as measured, replayed and predicted without stragglers, ns, and the slowdown as StragglerAnalysis defines it. `refused`: why nothing was simulated, else empty; while `progress` is below 1 neither: ask again. `path`: the run's folder in the logdir, for commands. Unknown is null. */
+/** Route `/stragglers`: mean step over all ranks as measured, replayed and predicted without stragglers, ns, and the slowdown as StragglerAnalysis defines it. `refused`: why nothing was simulated, else empty; while `progress` is below 1 neither: ask again. `note`: of which steps the replay is not used. `path`: the run's folder in the logdir, for commands. Unknown is null. */
 export interface StragglersPayload {
   progress: number;
   refused: string;
+  note: string;
   path: string;
   subject: Subject;
   steps: number;

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from tests.analysis.critical_path.test_ranks import (
     fleet_of,
     group,
     rank,
     reduced,
-    stages,
 )
 from torch_tb_profiler.analysis.critical_path.blame import Blame, to_blame
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -66,17 +63,6 @@ def test_alone_a_rank_has_nobody_to_be_compared_with() -> None:
     assert blamed(computes(0, 60)) == ()
 
 
-def test_in_a_pipeline_the_long_stage_is_to_blame_not_who_comes_last() -> None:
-    """Rank 0 comes first to its receive and waits longest for rank 1, which came last but only waited itself."""
-    (blame,) = blamed(*stages())
-    assert blame.rank == 2
-    kernels = {part.name for part in blame.parts if part.cause == PathCause.KERNEL}
-    assert kernels <= {"f", "b"}
-    figures = fleet_of(*stages()).figures
-    longest = figures.waits.wait == figures.waits.wait.max()
-    assert 1 in figures.waits.last[figures.matched.matches.match[longest]]
-
-
 def test_a_delay_that_was_not_recorded_is_blamed_without_work() -> None:
     """Rank 1 begins its kernel late though it was launched in time: its stream was held by something else."""
     late = rank(
@@ -104,13 +90,10 @@ def test_who_is_to_blame_in_most_steps_is_named() -> None:
     assert to_blame([]) == []
 
 
-def test_what_is_blamed_is_on_the_path() -> None:
-    fleet = fleet_of(*stages())
-    assert fleet.path is not None
-    time = fleet.path.end - fleet.path.start
-    for blame in fleet.blames:
-        on_rank = time[(fleet.path.step == blame.step) & (fleet.path.rank == blame.rank)]
-        assert blame.on_path == on_rank.sum()
-        assert 0 < blame.held <= blame.on_path
-        assert sum(part.held for part in blame.parts) <= blame.held + len(blame.parts)
-        assert np.isin([part.event for part in blame.parts], fleet.path.event).all()
+def test_no_more_is_blamed_than_the_others_wait() -> None:
+    fleet = fleet_of(computes(0, 20), computes(1, 60), computes(2, 35))
+    (blame,) = fleet.blames
+    assert (blame.rank, blame.waits) == (1, True)
+    # Rank 2 is the next-latest.
+    assert blame.held == 25 * US
+    assert 0 < sum(part.held for part in blame.parts) <= blame.held + len(blame.parts)

@@ -34,9 +34,11 @@ def job(
     rows: np.ndarray | None = None,
     world: int | None = None,
     late: tuple[int, float] = (0, 0.0),
+    after: np.ndarray | None = None,
 ) -> list[Trace]:
     """Ranks without a device: in each step every rank works as long as ``work`` of shape (ranks, steps) says, µs, and then
     meets the others. ``rows``: of its input, of the same shape. ``late``: a rank that begins its first step so much later.
+    ``after``: how long each works once it has met them, of the same shape.
     """
     ranks, steps = work.shape
     listed: list[list[Event]] = [[] for _ in range(ranks)]
@@ -52,7 +54,8 @@ def job(
                 dims = [[int(rows[rank, step]), 64], [64, 64]]
                 more = {"Input Dims": dims, "Input type": ["float"] * 2}
             mark = f"ProfilerStep#{step + 1}"
-            events.append(entry("user_annotation", mark, start, end + BETWEEN - start))
+            then = 0.0 if after is None else float(after[rank, step])
+            events.append(entry("user_annotation", mark, start, end + BETWEEN + then - start))
             events.append(entry("cpu_op", name, start + 1, length - 1, **more))
             called = start + length + 2
             told: dict[str, Any] = {
@@ -64,8 +67,8 @@ def job(
             moves = end - called - 2
             events.append(entry("cpu_op", "c10d::allreduce_", called, 5, **told))
             events.append(entry("user_annotation", "gloo:all_reduce", called + 1, moves, 2, **told))
-            events.append(entry("cpu_op", "aten::div_", end, 5))
-        begin = end + BETWEEN + 2
+            events.append(entry("cpu_op", "aten::div_", end, 5 + then))
+        begin = end + BETWEEN + 2 + (0.0 if after is None else float(after[:, step].max()))
     group = {"pg_name": "0", "ranks": list(range(world or ranks)), "pg_size": world or ranks}
     return [
         trace_of(

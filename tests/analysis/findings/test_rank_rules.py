@@ -110,3 +110,57 @@ def test_a_search_that_finds_some_is_needed() -> None:
 
 def test_without_the_option_nothing_is_searched() -> None:
     assert "unused_parameters" not in rules(searching(20, 20, option=False))
+
+
+def by_groups(*called: tuple[str, str, float]) -> list[Event]:
+    """Two steps with a blocking collective each of some groups and kinds, so long, after 1 ms of products."""
+    found: list[Event] = []
+    bounds = []
+    now = 0.0
+    for _ in range(2):
+        begin = now
+        found.append(span("cpu_op", "aten::mm", now + 1, 1000))
+        now += 1010
+        for name, kind, length in called:
+            told = {"Collective name": kind, "Process Group Name": name, "Group size": 2}
+            found.append(span("cpu_op", "c10d::call_", now, 5, **told))
+            found.append(span("user_annotation", f"gloo:{kind}", now + 6, length, 2, **told))
+            now += length + 12
+        found.append(span("cpu_op", "aten::add_", now, 20))
+        now += 30
+        bounds.append((begin, now))
+    return [*steps(*bounds), *found]
+
+
+@settings(max_examples=6, deadline=None)
+@given(tensor=st.floats(200, 900), gathered=st.floats(200, 900), scattered=st.floats(200, 900))
+def test_what_hides_a_collective_depends_on_its_group(
+    tensor: float, gathered: float, scattered: float
+) -> None:
+    called = {
+        "tp all_reduce": tensor,
+        "fsdp all_gather": gathered,
+        "fsdp reduce_scatter": scattered,
+    }
+    found = item(
+        made(
+            by_groups(*((*name.split(), length) for name, length in called.items()))  # type: ignore[arg-type]
+        ),
+        "exposed_communication",
+    )
+    told = found["words"]["groups"].split(", ")
+    order = sorted(called, key=lambda name: -called[name])
+    assert sorted(text.rsplit(" ", 2)[0] for text in told) == sorted(order)
+    for text in told:
+        name, time = text.rsplit(" ", 2)[0], float(text.rsplit(" ", 2)[1])
+        assert time == pytest.approx(called[name], rel=0.05)
+    attempt = found["words"]["attempt"]
+    assert "neither buckets nor accumulation help" in attempt
+    assert "bucket size" not in attempt
+    assert "forward_prefetch" in attempt
+
+
+def test_of_one_group_of_gradients_the_advice_is_that_of_data_parallel() -> None:
+    found = item(made(by_groups(("0", "all_reduce", 500.0))), "exposed_communication")
+    assert "no_sync" in found["words"]["attempt"]
+    assert not found["words"]["groups"]

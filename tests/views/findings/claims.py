@@ -21,9 +21,11 @@ import torch_tb_profiler
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.findings.step_findings import findings_of
+from torch_tb_profiler.api.fleets import fleet_places
 from torch_tb_profiler.api.frames import TraceFrames
 from torch_tb_profiler.cli.main import main
-from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.columns import Array, Table
+from torch_tb_profiler.tables.ranks import path_insight
 
 Answer = Mapping[str, Any]
 
@@ -82,6 +84,17 @@ class Answered:
     answer: Answer
     trace: TraceFrames
     run: Sequence[TraceFrames]
+
+    @property
+    def strip(self) -> Table:
+        """Where the path of each step goes; waiting for another rank of the run is told apart."""
+        contexts = [each._context for each in self.run]
+        [place] = [
+            place
+            for each, place in zip(self.run, fleet_places(contexts), strict=True)
+            if each is self.trace
+        ]
+        return path_insight(self.trace._context.source(member=place))["critical_path_steps"]
 
     @property
     def said(self) -> str:
@@ -145,7 +158,7 @@ def _of_groups(told: Answered) -> Iterator[str]:
     plainly more, which lies beside the path.
     """
     trace, said, step = told.trace, told.answer["headline"], told.answer["median"]
-    path = trace.insight["critical_path_steps"]
+    path = told.strip
     on_device = trace.facts.summary.has_device
     group = groups_of_causes(on_device)[path["cause"]]
     for text, key in _GROUPS.items():

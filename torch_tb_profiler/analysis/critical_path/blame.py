@@ -1,15 +1,15 @@
-"""Who holds a run back: the rank on whose work the critical path through all ranks stays longer than it would on the
-other ranks.
+"""Who holds each step of a run back: the rank that the others wait for longest in its collectives, and what it does longer.
 
 ::
 
-    rank 0   [ 20 ]──[ all_reduce: waits | transfer ]     of the 60 that the path spends on rank 1, the others
-    rank 1   [       60       ]──────────[ transfer ]     take 20: it holds the run back by 40
+    rank 0   [ 20 ]──[ all_reduce: waits | transfer ]     the others wait 40 for rank 1 beyond the next-latest: it holds
+    rank 1   [       60       ]──────────[ transfer ]     the step back by 40, whatever holds the end of the step back
     rank 2   [ 20 ]──[ all_reduce: waits | transfer ]
 
-Who comes last to a collective need not be who is to blame: it may have waited for a third rank itself. Therefore
-neither waiting nor transfers are blamed, but work on the path, by as much as all work of its kind in the step takes
-longer than on the other ranks: ``path × (1 − median of the others ÷ own)``.
+Who comes last may have waited for a third rank itself since it met the others: the path back from where it came ends with
+what began the delay. Of the work on it a rank is blamed for what all work of its kind in the step takes longer than on the
+other ranks: ``path × (1 − median of the others ÷ own)``. Where the collectives of a step begin together whatever a rank does, as
+those that run beside its work, the path to the end of the step tells.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, positions_of, sum_by
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.critical_path.ranks_table import origins
+from torch_tb_profiler.analysis.distributed.arrivals import Arrivals, Latest
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -52,6 +53,10 @@ MOST_PARTS, LEAST_PART = 3, 0.05
 """What takes longer is named up to so many, from this share of the whole on."""
 
 
+LEAST_WAIT = 0.01
+"""Share of a step that the others wait for a rank at least, or its collectives do not tell who came last."""
+
+
 class BlamedWork(msgspec.Struct, frozen=True):
     """Work on the path that takes longer than on other ranks.
 
@@ -70,9 +75,10 @@ class BlamedWork(msgspec.Struct, frozen=True):
 
 
 class Blame(msgspec.Struct, frozen=True):
-    """Who holds a step back. rank, also: indices of ranks; ``also`` exceed the others as much.
+    """Who holds a step back. rank, also: indices of ranks; ``also`` are as late.
 
-    held: ns of the path by which the rank exceeds the others. on_path: ns of the path on it. parts: the most first.
+    held: ns that the others wait for them, or by which the rank exceeds the others on the path to the end of the step.
+    on_path: ns of the path on it. parts: the most first. waits: whether the others wait for them in its collectives.
     """
 
     step: int
@@ -81,35 +87,68 @@ class Blame(msgspec.Struct, frozen=True):
     held: int
     on_path: int
     parts: tuple[BlamedWork, ...]
+    waits: bool = False
 
 
 def blames(
-    figures: RunFigures, path: RanksPath, open_rank: Callable[[int], RankTrace | None]
+    figures: RunFigures,
+    paths: tuple[RanksPath, RanksPath],
+    came: Arrivals,
+    latest: Sequence[Latest],
+    open_rank: Callable[[int], RankTrace | None],
 ) -> tuple[Blame, ...]:
     """The rank that holds each step back, in the order of the steps; none where no rank does or none compares, and none at
-    all while somebody may be missing who kept them waiting.
+    all while somebody may be missing who kept them waiting. ``paths``: to the end of each step, and to where those of
+    ``latest`` came.
     """
     if not figures.whole:
         return ()
-    work, told = _Work(figures), _Told(path, open_rank)
-    time = path.end - path.start
-    bounds = np.searchsorted(path.step, np.arange(len(path.begin) + 1)).tolist()
+    work = _Work(figures, came.pipeline)
+    length = paths[0].stop - paths[0].begin
+    waited = {one.step: one for one in latest if one.held >= LEAST_WAIT * length[one.step]}
     found = []
-    for step, own in enumerate(slice(*pair) for pair in pairwise(bounds)):
-        ranks = np.unique(path.rank[own])
-        ranks = ranks[work.compares(step, ranks)]
-        if not len(ranks):
-            continue
-        on_path, held = work.held(step, ranks, path.rank[own], path.cause[own], time[own])
-        at = int(held.sum(axis=1).argmax())
-        total, rank = round(float(held[at].sum())), int(ranks[at])
-        if total:
-            cause = int(held[at].argmax())
-            row = own.start + np.flatnonzero(path.rank[own] == rank)
-            parts = _parts(work, told, row[(held[at] > 0)[path.cause[row]]], held[at])
-            also = work.alike(step, rank, cause)
-            found.append(Blame(step, rank, also, total, int(on_path[at].sum()), parts))
-    return tuple(found)
+    for path, told in ((paths[0], {}), (paths[1], waited)):
+        of, time = _Told(path, open_rank), path.end - path.start
+        bounds = np.searchsorted(path.step, np.arange(len(path.begin) + 1)).tolist()
+        for step, own in enumerate(slice(*pair) for pair in pairwise(bounds)):
+            if (step in waited) == (path is paths[1]):
+                blame = _blame(work, of, step, own, time[own], told.get(step))
+                found += [] if blame is None else [blame]
+    return tuple(sorted(found, key=lambda blame: blame.step))
+
+
+def _blame(
+    work: _Work, told: _Told, step: int, own: slice, time: Ints, last: Latest | None
+) -> Blame | None:
+    """Of the stretches ``own`` of a path. ``last``: whom the others waited for; None where that is not known."""
+    path = told.path
+    silent = None
+    if last is not None:
+        silent = Blame(step, last.rank, last.also, last.held, 0, (), True)
+    # What a rank did before it met the one that waited delays both.
+    since = path.end[own] > (last.since if last else 0)
+    ranks = np.unique(path.rank[own][since])
+    ranks = ranks[work.compares(step, ranks)]
+    if not len(ranks):
+        return silent
+    on_path, held = work.held(step, ranks, path.rank[own], path.cause[own], time)
+    at = int(held.sum(axis=1).argmax())
+    total, rank = round(float(held[at].sum())), int(ranks[at])
+    if not total:
+        return silent
+    row = own.start + np.flatnonzero(path.rank[own] == rank)
+    parts = _parts(work, told, row[(held[at] > 0)[path.cause[row]]], held[at])
+    also = work.alike(step, rank, int(held[at].argmax()))
+    if last is not None:
+        also, total = (last.also if rank == last.rank else also), last.held
+    time_on = int(on_path[at].sum())
+    return Blame(step, rank, also, total, time_on, _at_most(parts, total), last is not None)
+
+
+def _at_most(parts: tuple[BlamedWork, ...], whole: int) -> tuple[BlamedWork, ...]:
+    """What the rank does longer is no more than what the others wait for it: they may do something else longer."""
+    share = min(1.0, whole / max(sum(part.held for part in parts), 1))
+    return tuple(replace(part, held=round(part.held * share)) for part in parts)
 
 
 def to_blame(blames: Sequence[Blame]) -> list[int]:
@@ -119,9 +158,12 @@ def to_blame(blames: Sequence[Blame]) -> list[int]:
 
 
 class _Work:
-    """What all ranks did in every common step, by cause and name."""
+    """What all ranks did in every common step, by cause and name. Other stages of its ``pipeline`` do other work than a rank, and
+    are not compared with it.
+    """
 
-    def __init__(self, figures: RunFigures) -> None:
+    def __init__(self, figures: RunFigures, pipeline: Ints) -> None:
+        self._pipeline = pipeline
         steps, ranks = len(figures.steps.names), len(figures.ranks)
         self._names: dict[str, int] = {}
         columns = [self._of_rank(figures, number, own) for number, own in enumerate(figures.ranks)]
@@ -154,7 +196,8 @@ class _Work:
     def compares(self, step: int, ranks: Ints) -> Mask:
         """Which ranks have others beside them in a step."""
         present: Mask = self._present[step]
-        return np.asarray(present[ranks] & (present.sum() > 1))
+        others = [len(self._others(step, rank)) > 0 for rank in ranks.tolist()]
+        return np.asarray(present[ranks] & np.array(others, np.bool_))
 
     def held(
         self, step: int, ranks: Ints, rank: Ints, cause: Array, time: Ints
@@ -177,9 +220,7 @@ class _Work:
         return np.where(own > usual, 1 - usual / np.maximum(own, 1), 0.0)
 
     def _others(self, step: int, rank: int) -> Ints:
-        others = self._present[step].copy()
-        others[rank] = False
-        return np.flatnonzero(others)
+        return np.flatnonzero(self._present[step] & (self._pipeline != self._pipeline[rank]))
 
     def alike(self, step: int, rank: int, cause: int) -> tuple[int, ...]:
         """Ranks that exceed the others in a cause as the given one does."""

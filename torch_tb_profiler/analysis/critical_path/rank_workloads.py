@@ -5,6 +5,7 @@ recorded. Ranks that do the same work, but longer, are slow; ranks that are give
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, Literal
@@ -22,6 +23,9 @@ MOST_READ = 64
 """Most ranks whose traces are read for it, those to blame first."""
 MORE = 1.1
 """How many times as much a rank is given from which on that is more."""
+_LOOKUP = re.compile(r"embedding|lookup|index|gather|take")
+_OF_PARAMETERS = re.compile(r"_fused_(?!rms|layer|dropout|sdp|moe)|_foreach_|[Oo]ptimizer")
+_INDEX = re.compile(r"(?:unsigned |c10::)?(?:long|int|short)", re.I)
 
 
 class _Workloads(msgspec.Struct, frozen=True):
@@ -60,8 +64,7 @@ class Given(msgspec.Struct, frozen=True):
             return None
         most, least = int(own.argmax()), int(own.argmin())
         larger = _larger(self, [most], [least], steps.tolist())
-        times = larger.own / larger.others if larger else float(own[most] / own[least])
-        return self.ranks[most], self.ranks[least], times
+        return (self.ranks[most], self.ranks[least], larger.own / larger.others) if larger else None
 
 
 class Unequal(msgspec.Struct, frozen=True):
@@ -111,7 +114,9 @@ def _workloads(opened: RankTrace, place: Ints) -> _Workloads:
     table, steps = insight["workloads"], insight["workload_steps"]
     names = list(insight.strings.many(table["name"]))
     dims = [text or "" for text in insight.strings.many(table["dims"])]
-    each = np.array([elements_of(text) for text in dims], np.float64)
+    types = insight.strings.many(table["types"])
+    given = [inputs_of(*one) for one in zip(names, dims, types, strict=True)]
+    each = np.array([elements_of(text) for text in given], np.float64)
     row = steps["workload"].astype(np.int64)
     return _Workloads(
         [names[i] for i in row.tolist()],
@@ -121,6 +126,24 @@ def _workloads(opened: RankTrace, place: Ints) -> _Workloads:
         (steps["host_total"] + steps["device_total"]).astype(np.int64),
         each[row] if len(each) else np.zeros(0),
     )
+
+
+def inputs_of(name: str, dims: str, types: str | None) -> str:
+    """The shapes, as JSON, of those inputs of a call that are work: of what looks rows of a table up its indices, as the table
+    is a parameter however large it is; of an optimizer none.
+    """
+    if _OF_PARAMETERS.search(name):
+        return ""
+    if not dims or not types or not _LOOKUP.search(name):
+        return dims
+    try:
+        shapes, kinds = json.loads(dims), json.loads(types)
+    except (ValueError, RecursionError):
+        return dims
+    if not isinstance(shapes, list) or not isinstance(kinds, list) or len(shapes) != len(kinds):
+        return dims
+    indices = [one for one, kind in zip(shapes, kinds, strict=True) if _INDEX.match(str(kind))]
+    return json.dumps(indices) if indices else dims
 
 
 def elements_of(dims: str) -> float:
@@ -191,8 +214,10 @@ def _larger(
         if _sum(own, steps, name, False) != _sum(other, steps, name, False):
             continue
         more, usual = _both(given, mine, others, steps, name, True)
-        longer = _time(own, steps, name) - _time(other, steps, name)
-        if usual > 0 and more > MORE * usual and longer > longest:
+        time = _time(other, steps, name)
+        longer = _time(own, steps, name) - time
+        # What takes no longer on more elements does not work on all of them.
+        if usual > 0 and more > MORE * usual and longer > max(longest, (MORE - 1) * time):
             longest = longer
             best = Unequal("elements", name, more, usual)
     if best is None:

@@ -12,7 +12,7 @@ ends with what began a delay, through any number of pipeline stages, and not wit
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -26,6 +26,7 @@ from torch_tb_profiler.analysis.critical_path.walk import (
     WalkPosition,
     in_order,
 )
+from torch_tb_profiler.analysis.distributed.arrivals import Latest
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.steps import job_steps
 from torch_tb_profiler.store.columns import Array, Ints, SpanRow, StepRow
@@ -169,10 +170,21 @@ class RanksWalk:
                 legs[step] = self._path(step, int(begin[step]), int(stop[step]), int(last[step]))
             if not legs.get(step):
                 begin[step] = stop[step] = 0
-        parts = [leg for step in sorted(legs) for leg in legs[step]]
-        columns = list(zip(*parts, strict=True)) or [(np.zeros(0, np.int64),)] * 6
-        step_of, rank, start, end, cause, event = map(np.concatenate, columns)
-        return RanksPath(step_of, rank, start, end, cause, event, begin, stop)
+        return _path_of(legs, begin, stop)
+
+    def to_latest(self, latest: Sequence[Latest]) -> RanksPath:
+        """The path of some steps to where the others waited longest for a rank."""
+        begin, _, _ = self._bounds()
+        stop = np.zeros(len(begin), np.int64)
+        waits, legs = self._figures.waits, dict[int, list[Leg]]()
+        for one in latest:
+            time, walk = int(waits.start[waits.last_entry[one.match]]), self._walk(one.rank)
+            floor = int(begin[one.step])
+            if walk is not None and floor < time:
+                place = self._start_of(walk.path, one.rank, one.match, time)
+                legs[one.step] = self._back(one.step, floor, time, one.rank, walk, place)
+                stop[one.step] = time
+        return _path_of(legs, np.where(stop > 0, begin, 0), stop)
 
     def _bounds(self) -> tuple[Ints, Ints, Ints]:
         """``(begin, end, rank that ends it)`` of the common steps, see ``job_steps``."""
@@ -192,8 +204,14 @@ class RanksWalk:
         if walk is None:
             return []
         own = StepRow(int(np.flatnonzero(self._figures.steps.place[rank] == step)[-1]))
-        place, time = walk.path.end_of(own, stop - self._offset[rank]), stop
-        legs = []
+        end_of = walk.path.end_of(own, stop - self._offset[rank])
+        return self._back(step, begin, stop, rank, walk, end_of)
+
+    def _back(
+        self, step: int, begin: int, time: int, rank: int, walk: _Met, place: WalkPosition
+    ) -> list[Leg]:
+        """The legs from ``time`` at a place of a rank back to ``begin``, the first in time first."""
+        legs: list[Leg] = []
         while True:
             offset = self._offset[rank]
             pieces, event = walk.path.leg(place, begin - offset)
@@ -254,6 +272,13 @@ class RanksWalk:
         event, release, match = arrivals(self._figures, rank)
         path.meet(event, release)
         return _Met(path, dict(zip(event.tolist(), match.tolist(), strict=True)))
+
+
+def _path_of(legs: Mapping[int, Sequence[Leg]], begin: Ints, stop: Ints) -> RanksPath:
+    parts = [leg for step in sorted(legs) for leg in legs[step]]
+    columns = list(zip(*parts, strict=True)) or [(np.zeros(0, np.int64),)] * 6
+    step_of, rank, start, end, cause, event = map(np.concatenate, columns)
+    return RanksPath(step_of, rank, start, end, cause, event, begin, stop)
 
 
 class _Met(msgspec.Struct, frozen=True):

@@ -24,6 +24,8 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.critical_path.blame import Blame, to_blame
 from torch_tb_profiler.analysis.critical_path.rank_workloads import Unequal, rank_workloads, unequal
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
+from torch_tb_profiler.analysis.distributed.arrivals import Arrivals
+from torch_tb_profiler.analysis.distributed.measures import step_times
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.slow_links import SlowLink, late_start, slow_links
 from torch_tb_profiler.analysis.facts.step_kinds import NORMAL_MAD, ODD_DEVIATIONS
@@ -40,15 +42,15 @@ SHARED = 2.0
 """Ranks that share a processor do the same work so many times as long as others at most: each gets its part."""
 CHANCE = 0.05
 """How likely equal ranks may seem to have a straggler."""
-AsFast = Callable[[Sequence[int], Ints | None], tuple[Ints, Array] | None]
-"""Ranks, common steps → ``Stragglers.as_fast``; None where that is not simulated."""
+DRAWS, DRAWN_STEPS = 4096, 256
+"""So often it is drawn who came last in each of so many steps at most, to tell how often chance has a rank come as late."""
 
 
 class Hold(msgspec.Struct, frozen=True):
     """Who holds some steps back. ranks: indices. steps: common steps, ascending.
 
-    held: ns of each of all common steps, float64; of one that is not in ``steps`` 0. Where it could be simulated, what
-    each is shorter if these ranks are as fast as the others: the next slowest then holds it.
+    held: ns of each of all common steps, float64; of one that is not in ``steps`` 0. What the others waited for these ranks
+    beyond the next-latest: that one then holds the step.
     worst: the blame that costs most. why: what these ranks are given more than the others; None the same.
     times: how many times as long what takes longer does on these ranks; infinite where the others do not do it.
     varies: whether it is now one, now another of them.
@@ -68,13 +70,26 @@ class Hold(msgspec.Struct, frozen=True):
         return float(self.held[list(self.steps)].mean())
 
 
+class Stage(msgspec.Struct, frozen=True):
+    """A rank that is a stage of a pipeline. bubble: how long it waits for the other stages in each common step, and length: of
+    its own, ns; −1 where it has none. usual: of the two, in the step of median length.
+    """
+
+    rank: int
+    bubble: Array
+    length: Ints
+    usual: tuple[float, float]
+
+
 class Verdict(msgspec.Struct, frozen=True):
     """judged: the common steps whose path is known. length: of the path of each common step through all ranks, ns.
 
     hold: who holds back most of them, or those of which the input is largest. once: who holds back single ones, the
     worst first. varying: ns of each regular step that now one, now another rank holds back by. uneven: who is given most
     and least input in all, and how many times as much. links: between whom transfers are slow. late: who begins the
-    first step late, and by how much, ns.
+    first step late, and by how much, ns. waiting: how long each rank waits for others in each common step with nothing beside
+    it, ns, float64 of shape (ranks, steps). stages: of a pipeline, that wait for each other for long.
+    part: half of the ranks or more that come later than the others.
     """
 
     kind: VerdictKind
@@ -86,6 +101,9 @@ class Verdict(msgspec.Struct, frozen=True):
     uneven: tuple[int, int, float] | None = None
     links: tuple[SlowLink, ...] = ()
     late: tuple[int, float] | None = None
+    waiting: Array | None = None
+    stages: tuple[Stage, ...] = ()
+    part: tuple[int, ...] = ()
 
     @property
     def regular(self) -> list[int]:
@@ -121,23 +139,43 @@ def verdict_of(
     figures: RunFigures,
     path: RanksPath,
     blames: Sequence[Blame],
+    came: Arrivals,
     open_rank: Callable[[int], RankTrace | None],
-    as_fast: AsFast,
 ) -> Verdict:
     """The verdict on a complete run."""
-    found = _who(figures, path, blames, open_rank, as_fast)
+    found = _who(figures, path, blames, came, open_rank)
     if found is UNKNOWN:
         return found
     links = [link for link in slow_links(figures) if link.lost >= WORTH * found.usual]
-    return replace(found, links=tuple(links), late=late_start(figures, found.usual))
+    return replace(
+        found,
+        links=tuple(links),
+        late=late_start(figures, found.usual),
+        waiting=came.waiting(),
+        stages=_stages(came, found.judged),
+    )
+
+
+def _stages(came: Arrivals, judged: Ints) -> tuple[Stage, ...]:
+    """The stages of pipelines that wait for a part worth telling, by rank."""
+    bubbles, lengths = came.waiting(of_stages=True), step_times(came.figures)
+    found = []
+    for rank in np.flatnonzero(bubbles.any(axis=1)).tolist():
+        steps = judged[lengths[rank, judged] > 0]
+        if len(steps):
+            at = steps[middle(lengths[rank, steps])]
+            usual = float(np.median(bubbles[rank, steps])), float(lengths[rank, at])
+            if usual[0] >= WORTH * usual[1]:
+                found.append(Stage(rank, bubbles[rank], lengths[rank], usual))
+    return tuple(found)
 
 
 def _who(
     figures: RunFigures,
     path: RanksPath,
     blames: Sequence[Blame],
+    came: Arrivals,
     open_rank: Callable[[int], RankTrace | None],
-    as_fast: AsFast,
 ) -> Verdict:
     """Who holds the steps back."""
     length = path.stop - path.begin
@@ -150,12 +188,16 @@ def _who(
     apart = {step for hold in once for step in hold.steps}
     rest = [blame for blame in blames if blame.step not in apart]
     usual = np.array([step for step in judged.tolist() if step not in apart], np.int64)
-    always = _always(rest, usual, length, ranks)
+    always = _always(rest, usual, length, came)
     once = tuple(_after(hold, judged, length) for hold in once)
+    part: tuple[int, ...] = ()
+    if always is not None and 2 * len(always.ranks) >= ranks > 2:
+        # What half of the ranks do longer is their part of the job.
+        part, always = always.ranks, None
     if always is not None:
         given = rank_workloads(figures, open_rank, always.ranks)
         always = replace(
-            _simulated(always, as_fast),
+            always,
             why=unequal(given, always.ranks, always.steps, always.worst.parts),
             times=_times(figures, always),
         )
@@ -166,12 +208,12 @@ def _who(
         if _share(always, usual, length) >= WORTH:
             kind: VerdictKind = "input" if given_more else "straggler"
             return Verdict(kind, judged, length, always, once)
-    shared = _by_input(figures, rest, usual, length, open_rank, as_fast)
+    shared = _by_input(figures, rest, usual, length, open_rank)
     if shared is not None:
         return Verdict("input", judged, length, shared, once)
     held = sum(blame.held for blame in rest if blame.step in usual) / max(len(usual), 1)
     uneven = rank_workloads(figures, open_rank, ()).uneven(usual)
-    return Verdict("none", judged, length, None, once, held, uneven)
+    return Verdict("none", judged, length, None, once, held, uneven, part=part)
 
 
 def _speaks(figures: RunFigures, open_rank: Callable[[int], RankTrace | None]) -> Mask:
@@ -202,7 +244,7 @@ def _share(hold: Hold, steps: Ints, length: Ints) -> float:
     return float(hold.held[steps].sum()) / max(int(length[steps].sum()), 1)
 
 
-def _always(blames: Sequence[Blame], steps: Ints, length: Ints, ranks: int) -> Hold | None:
+def _always(blames: Sequence[Blame], steps: Ints, length: Ints, came: Arrivals) -> Hold | None:
     """The ranks that hold most of some steps back for a part worth telling, more often than chance has it."""
     worth = [blame for blame in blames if blame.held >= WORTH * length[blame.step]]
     groups: list[tuple[set[int], list[Blame]]] = []
@@ -222,8 +264,26 @@ def _always(blames: Sequence[Blame], steps: Ints, length: Ints, ranks: int) -> H
     plain = len(most) == len(steps) and all(
         blame.held >= PLAIN * length[blame.step] for blame in most
     )
+    ranks = int(came.figures.tied.sum())
     chance = by_chance(len(most), len(steps), ranks, len(named))
-    return _hold(named, most, len(length)) if plain or chance <= CHANCE else None
+    if not plain and min(chance, _by_lateness(came, named, steps)) > CHANCE:
+        return None
+    hold, waited = _hold(named, most, len(length)), came.held(np.array(named))
+    for blame in most:
+        if blame.waits:
+            hold.held[blame.step] = waited[blame.step]
+    return hold
+
+
+def _by_lateness(came: Arrivals, named: Sequence[int], steps: Ints) -> float:
+    """How likely one of the ranks, were they equal, comes as late in all as the named one does; 1 of several."""
+    late = came.lateness()[came.figures.tied][:, steps[:DRAWN_STEPS]]
+    if len(named) > 1:
+        return 1.0
+    place = int(came.figures.tied[: named[0]].sum())
+    drawn = np.random.default_rng(0).integers(len(late), size=(DRAWS, late.shape[1]))
+    as_late = late[drawn, np.arange(late.shape[1])].sum(axis=1) >= late[place].sum() - 1
+    return float(len(late) * (1 + as_late.sum()) / (1 + DRAWS))
 
 
 def by_chance(often: int, steps: int, ranks: int, named: int = 1) -> float:
@@ -276,24 +336,12 @@ def _after(hold: Hold, judged: Ints, length: Ints) -> Hold:
     return replace(hold, held=held)
 
 
-def _simulated(hold: Hold, as_fast: AsFast) -> Hold:
-    """What its steps are shorter without it, through all ranks."""
-    simulated = as_fast(hold.ranks, np.array(hold.steps, np.int64))
-    if simulated is None:
-        return hold
-    step, saved = simulated
-    held = np.zeros(len(hold.held))
-    held[step] = saved
-    return replace(hold, held=held)
-
-
 def _by_input(
     figures: RunFigures,
     blames: Sequence[Blame],
     steps: Ints,
     length: Ints,
     open_rank: Callable[[int], RankTrace | None],
-    as_fast: AsFast,
 ) -> Hold | None:
     """The steps that whoever is given most holds back, in each another rank."""
     worth = [blame for blame in blames if blame.held >= WORTH * length[blame.step]]

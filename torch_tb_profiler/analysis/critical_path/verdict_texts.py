@@ -6,12 +6,20 @@ import re
 from collections.abc import Callable, Sequence
 
 from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
-from torch_tb_profiler.analysis.critical_path.verdict import SHARED, WORTH, Hold, Verdict
+from torch_tb_profiler.analysis.critical_path.verdict import SHARED, WORTH, Hold, Stage, Verdict
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import PythonFrame, function_name
-from torch_tb_profiler.units import format_count, format_ns, format_number
+from torch_tb_profiler.units import (
+    format_count,
+    format_counted,
+    format_ns,
+    format_number,
+    format_share,
+)
 
 LONGEST_NAME = 80
+MOST_STAGES = 4
+"""Stages of a pipeline that are named, those that wait longest."""
 MOST_LINKS = 2
 """Slow links that are named."""
 _NUMBER = re.compile(r"#(?:step=)?(\d+)$")
@@ -30,14 +38,25 @@ def verdict_sentences(
         return [unknown_text(read, world)]
     found = []
     if verdict.hold is not None:
-        found += [_who(verdict, verdict.hold, called), *why_texts(verdict.hold)]
+        found += [
+            _who(verdict, verdict.hold, called),
+            *_last(verdict, verdict.hold),
+            *why_texts(verdict.hold),
+        ]
+    elif verdict.part:
+        found.append(
+            f"No single rank holds the others back: {called(verdict.part)}, half of the ranks or more, come later than the"
+            f" others by {format_ns(verdict.varying)} of each {format_ns(verdict.usual)} step."
+        )
     elif verdict.varying >= WORTH * max(verdict.usual, 1.0):
         found.append(
             f"No rank always holds the others back: now one, now another does,"
             f" {format_ns(verdict.varying)} of each {format_ns(verdict.usual)} step."
         )
-    elif not verdict.once:
+    elif not verdict.once and not verdict.stages:
         found.append("No rank holds the others back for long: each works as long as the others.")
+    if verdict.stages:
+        found.append(bubble_text(verdict.stages, called))
     if verdict.uneven:
         most, least, times = verdict.uneven
         told = f"is given {format_number(round(times, 1))} times as much input as {called([least])}"
@@ -57,6 +76,20 @@ def verdict_sentences(
     return found
 
 
+def bubble_text(stages: Sequence[Stage], called: Called) -> str:
+    """``Rank 0 waits for other stages of the pipeline for 3.00 ms (33.6 %) of each 8.94 ms step, rank 1 for …: a bubble.``"""
+    told = []
+    for stage in sorted(stages, key=lambda one: -one.usual[0])[:MOST_STAGES]:
+        time, length = stage.usual
+        whole = f" of each {format_ns(length)} step"
+        told.append(
+            f"{called([stage.rank])} for {format_ns(time)} ({format_share(time / length)}){whole}"
+        )
+    more = len(stages) - len(told)
+    rest = f", and {format_count(more)} more for less" if more > 0 else ""
+    return f"The stages of the pipeline wait for each other, {', '.join(told)}{rest}: a bubble, and no rank is slow for that."
+
+
 def unknown_text(read: int, world: int) -> str:
     """Of less than the whole group nobody is named."""
     of = f"{format_count(read)} of {format_count(world)}" if world > read else format_count(read)
@@ -74,6 +107,18 @@ def _who(verdict: Verdict, hold: Hold, called: Called) -> str:
     names = called(hold.ranks)
     verb = "holds" if len(hold.ranks) == 1 else "hold"
     return f"{_begun(names)} {verb} all others back: {each}{_often(verdict, hold)}."
+
+
+def _last(verdict: Verdict, hold: Hold) -> list[str]:
+    """How often these ranks come last; nothing where their collectives do not tell."""
+    if hold.varies or not hold.worst.waits:
+        return []
+    it, s = ("It", "s") if len(hold.ranks) == 1 else ("They", "")
+    own = sum(step in hold.steps for step in verdict.regular)
+    of = f"{format_count(own)} of {format_counted(len(verdict.regular), 'step')}"
+    return [
+        f"{it} come{s} last to the collectives in {of}: by so much the others wait beyond the next-latest."
+    ]
 
 
 def _begun(names: str) -> str:

@@ -105,9 +105,18 @@ def _tied(matches: Matches) -> Mask:
            └──all_reduce──┘            .
                     └─send─┘
     """
+    of = joined(matches)
+    sizes = np.bincount(of, minlength=len(of))
+    if not len(of) or sizes.max() < 2:
+        return np.zeros(len(of), np.bool_)
+    return np.asarray(of == int(sizes.argmax()))
+
+
+def joined(matches: Matches) -> Ints:
+    """Of each rank the number of the set that matches join it to, one of its own where they join it to nobody."""
     n = matches.ranks
     same = matches.match[1:] == matches.match[:-1]
-    joined = mask_of(n * n, matches.rank[:-1][same] * n + matches.rank[1:][same])
+    pairs = mask_of(n * n, matches.rank[:-1][same] * n + matches.rank[1:][same])
     parent = list(range(n))
 
     def root(rank: int) -> int:
@@ -116,13 +125,9 @@ def _tied(matches: Matches) -> Mask:
             rank = parent[rank]
         return rank
 
-    for edge in np.flatnonzero(joined).tolist():
+    for edge in np.flatnonzero(pairs).tolist():
         parent[root(edge // n)] = root(edge % n)
-    of = np.array([root(rank) for rank in range(n)], np.int64)
-    sizes = np.bincount(of, minlength=n) if n else of
-    if not n or sizes.max() < 2:
-        return np.zeros(n, np.bool_)
-    return np.asarray(of == int(sizes.argmax()))
+    return np.array([root(rank) for rank in range(n)], np.int64)
 
 
 def _is_whole(ranks: Sequence[Rank], among: Mask) -> bool:

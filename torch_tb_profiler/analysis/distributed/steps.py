@@ -166,13 +166,13 @@ def split(start: Ints, end: Ints, wait: Ints, group: Array, groups: int) -> Coll
     """
     begin = start + np.maximum(wait, 0)
     known, chosen = (group >= 0) & (wait >= 0), group >= 0
-    transfer = _covered(begin[known], end[known], group[known], groups)
-    split_time = _covered(start[known], end[known], group[known], groups)
-    everything = _covered(start[chosen], end[chosen], group[chosen], groups)
+    transfer = covered(begin[known], end[known], group[known], groups)
+    split_time = covered(start[known], end[known], group[known], groups)
+    everything = covered(start[chosen], end[chosen], group[chosen], groups)
     return CollectiveTime(split_time - transfer, transfer, everything - split_time)
 
 
-def _covered(start: Ints, end: Ints, group: Array, groups: int) -> Ints:
+def covered(start: Ints, end: Ints, group: Array, groups: int) -> Ints:
     """Time that any interval of each group covers.
 
     There is a gap before the i-th start of a group if i of its intervals have ended before it, no matter which ones.

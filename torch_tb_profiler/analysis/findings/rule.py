@@ -29,7 +29,7 @@ HOST = (PathCause.OPERATOR, PathCause.PYTHON, PathCause.RUNTIME, PathCause.ANNOT
 """Host work on the path."""
 DEVICE = (PathCause.KERNEL, PathCause.MEMSET)
 """Device work on the path but for copies and communication."""
-RankVerdict = Literal["", "itself", "other", "input", "once"]
+RankVerdict = Literal["", "itself", "other", "input", "once", "bubble"]
 Unit = Literal["ns", "bytes", "bytes/s", "share", "count", ""]
 
 
@@ -65,8 +65,9 @@ class Rule(msgspec.Struct, frozen=True):
         artefact: it is the profiler's own doing.
         of_memory: it looks at allocations alone, and needs no steps.
         verdict: which verdict on the ranks of a run it states: in most steps this rank holds the others back
-            (``itself``), or another one (``other``); the ranks' inputs are unequal (``input``); ``once``, in single steps.
-        of_waits: its saving holds waiting for other ranks, which a verdict takes from it.
+            (``itself``), or another one (``other``); the ranks' inputs are unequal (``input``); ``once``, in single steps;
+            it waits for other stages of a pipeline (``bubble``).
+        of_waits: its saving holds waiting for other ranks, which is taken from it where that is known.
         reach: what such savings really came to, where known and the change has no name.
     """
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
-from torch_tb_profiler.analysis.critical_path.verdict import SHARED, Hold, Verdict
+from torch_tb_profiler.analysis.critical_path.verdict import SHARED, Hold, Stage, Verdict
 from torch_tb_profiler.analysis.critical_path.verdict_texts import once_in, why_texts
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD
 from torch_tb_profiler.analysis.findings.order import in_order
 from torch_tb_profiler.analysis.findings.rule import RankVerdict
 from torch_tb_profiler.analysis.findings.rules import RULES
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import function_name
 
@@ -49,12 +49,16 @@ def with_verdict(
     common = place[np.array(analysis["all_rows"], np.int64)]
     common = common[common >= 0]
     findings = [dict(finding) for finding in analysis["found"]]
+    if verdict.waiting is not None:
+        analysis = _without_waiting(analysis, findings, verdict.waiting[asked], place)
+    stage = next((one for one in verdict.stages if one.rank == asked), None)
+    if stage is not None and (bubble := _bubble(analysis, stage, place, figures)) is not None:
+        findings.append(bubble)
     if verdict.hold is not None:
         one = _always(analysis, verdict, verdict.hold, place, asked, names)
         if one is not None and _share_a_processor(figures, verdict.hold):
             one["certainty"] = "theoretical"
         if one is not None:
-            findings = _apart(findings, one, asked in verdict.hold.ranks)
             findings.append(one)
     findings += [
         _once(verdict, hold, place, names, figures.steps.names, common)
@@ -131,18 +135,79 @@ def _share_a_processor(figures: RunFigures, hold: Hold) -> bool:
     return len(hosts) == 1 and "" not in hosts
 
 
-def _apart(
-    findings: Sequence[dict[str, Any]], one: Mapping[str, Any], itself: bool
-) -> list[dict[str, Any]]:
-    """Waiting for a late rank is not said again as communication that is not hidden."""
-    found = []
+def _without_waiting(
+    analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]], waiting: Array, place: Ints
+) -> Mapping[str, Any]:
+    """Waiting for a rank can neither be hidden nor made faster: only transfer is, so that goes from what says so, and from the
+    totals that hold it.
+    """
+    totals = analysis["totals"]
     for finding in findings:
-        if RULES[finding["rule"]].of_waits and finding["costs"] and not itself:
-            left = max(finding["recoverable_ns"] - one["recoverable_ns"], 0)
-            share = left / finding["length_ns"]
-            finding |= {"recoverable_ns": left, "share": share, "weighs": share}
-        found.append(finding)
-    return found
+        step = int(place[finding["row"]]) if finding["row"] is not None else -1
+        if not RULES[finding["rule"]].of_waits or not finding["costs"] or step < 0:
+            continue
+        gain = finding["recoverable_ns"]
+        left = max(gain - round(float(waiting[step])), 0)
+        finding |= {
+            "recoverable_ns": left,
+            "share": left / finding["length_ns"],
+            "weighs": finding["weighs"] * left / max(gain, 1),
+            "numbers": finding["numbers"] | {"waiting": float(waiting[step])},
+        }
+        within = CERTAINTIES.index(finding["certainty"])
+        if finding["row"] in analysis["rows"]:
+            totals = [
+                _less(total, gain - left)
+                if CERTAINTIES.index(total["certainty"]) >= within
+                else total
+                for total in totals
+            ]
+    return {**analysis, "totals": totals}
+
+
+def _less(total: Mapping[str, Any], by: int) -> dict[str, Any]:
+    """A total that saves less by some ns."""
+    length = total["recoverable_ns"] + total["step_ns"]
+    left = max(total["recoverable_ns"] - by, 0)
+    more = {key: min(total[key] + by, length) for key in ("step_ns", "low_ns", "high_ns")}
+    return {**total, **more, "recoverable_ns": left, "share": left / max(length, 1)}
+
+
+def _bubble(
+    analysis: Mapping[str, Any], stage: Stage, place: Ints, figures: RunFigures
+) -> dict[str, Any] | None:
+    """Of the step that speaks for the rank."""
+    row = analysis["rows"][0] if analysis["rows"] else -1
+    step = int(place[row]) if row >= 0 else -1
+    if step < 0 or stage.bubble[step] < THRESHOLD * stage.length[step]:
+        return None
+    gain, length = float(stage.bubble[step]), int(stage.length[step])
+    rows = np.array(analysis["all_rows"], np.int64)
+    rows = rows[place[rows] >= 0]
+    hit = rows[stage.bubble[place[rows]] >= THRESHOLD * stage.length[place[rows]]]
+    return {
+        "rule": _rule_of("bubble"),
+        "costs": True,
+        "certainty": "likely",
+        "change": None,
+        "recoverable_ns": round(gain),
+        "share": gain / length,
+        "row": row,
+        "hit": hit.tolist(),
+        "length_ns": length,
+        "artefact": False,
+        "generic": False,
+        "once": None,
+        "shown_ns": gain,
+        "rows": [],
+        "count": 0,
+        "line": None,
+        "words": {},
+        "numbers": {
+            "waits": gain,
+            "transfer": float(figures.waiting["transfer"][stage.rank, step]),
+        },
+    }
 
 
 def _is_told(analysis: Mapping[str, Any], hold: Hold, place: Ints) -> bool:

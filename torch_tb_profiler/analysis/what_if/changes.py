@@ -286,7 +286,12 @@ _WAIT, _LOCK = "*multiprocessing/connection.py(*): wait", "<built-in method acqu
     factor=("0.5", _FACTOR),
 )
 def _network(scene: Scene, durations: Durations, values: Values) -> None:
-    scene.of_cause(PathCause.COMMUNICATION).scale(durations, float(values["factor"]))
+    own, factor = scene.work_causes == PathCause.COMMUNICATION, float(values["factor"])
+    # Another rank is waited for as long as before.
+    waits = np.minimum(scene.waiting[own], durations.work[own])
+    durations.work[own] = waits + (durations.work[own] - waits) * factor
+    chosen = scene.of_cause(PathCause.COMMUNICATION)
+    durations.segment[chosen.segment] *= factor
 
 
 @change("fuse-chains", "Chains of memory-bound operators run as one kernel each", Stage.JOIN)

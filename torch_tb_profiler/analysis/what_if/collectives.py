@@ -42,20 +42,23 @@ _LIBRARY = re.compile(r".*torch/distributed/.+\.py\(\d+\): .+", re.DOTALL)
 
 
 def hide(scene: Scene, durations: Durations) -> None:
-    """Nothing waits for communication, but no step is shorter than its communication, as long as that now takes."""
+    """Nothing waits for transfers, but no step is shorter than its transfers, as long as these now take. Waiting for another rank
+    stays.
+    """
     work, steps = scene.graph.work, scene.facts["steps"]
     own = np.flatnonzero(scene.work_causes == PathCause.COMMUNICATION)
-    measured = (work.end - work.start)[own].astype(np.float64)
-    ratio = np.divide(durations.work[own], measured, out=np.zeros(len(own)), where=measured > 0)
-    alone = _shares(work.start[own], work.end[own])
-    piece, start, end = shared(
-        work.start[own], work.end[own], Intervals(steps["start"], steps["end"])
-    )
+    waiting = scene.waiting[own]
+    begin = work.start[own] + waiting.astype(np.int64)
+    measured = (work.end[own] - begin).astype(np.float64)
+    moves = np.maximum(durations.work[own] - waiting, 0)
+    ratio = np.divide(moves, measured, out=np.zeros(len(own)), where=measured > 0)
+    alone = _shares(begin, work.end[own])
+    piece, start, end = shared(begin, work.end[own], Intervals(steps["start"], steps["end"]))
     if len(piece):
         step = np.searchsorted(steps["start"], start, side="right") - 1
         taken = (alone(end) - alone(start)) * ratio[piece]
         durations.floor[:] = np.maximum(durations.floor, sum_floats(step, steps.n, taken))
-    durations.work[own] = 0
+    durations.work[own] = np.minimum(durations.work[own], waiting)
 
 
 def _shares(start: Ints, end: Ints) -> Callable[[Ints], Array]:

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import astuple
 
-from torch_tb_profiler.analysis.arrays.grouping import picked
+from torch_tb_profiler.analysis.arrays.grouping import picked, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.critical_path.device import device_causes
 from torch_tb_profiler.analysis.efficiency.device import Peaks, device_peaks
@@ -71,6 +71,20 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
     def work_causes(self) -> Array:
         """``PathCause`` of device work, uint8 of shape (device events,)."""
         return device_causes(self.trace, self.facts, self.graph.work.row)
+
+    @cached_property
+    def waiting(self) -> Array:
+        """How long each piece of device work waits for another rank on the path, ns, float64 of shape (device events,): no change
+        of the transfer takes that. 0 where the other ranks are not known.
+        """
+        time = np.zeros(len(self.graph.work.row))
+        # While an insight is made its path is not there yet, nor are other ranks.
+        if (path := self.insight.tables.get("critical_path")) is None:
+            return time
+        row = np.flatnonzero(path["cause"] == PathCause.WAITING)
+        at = positions_of(self.graph.work.row, path["event"][row].astype(np.int64))
+        np.add.at(time, at[at >= 0], (path["end"] - path["start"])[row[at >= 0]])
+        return time
 
     @cached_property
     def _names(self) -> Mask:

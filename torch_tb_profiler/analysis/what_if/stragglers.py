@@ -6,8 +6,8 @@ al., OSDI 2025): computation takes the mean of its like, a transfer the median o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -16,18 +16,18 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import (
     group_rows,
     occurrences,
-    picked,
     positions_of,
     sum_floats,
 )
 from torch_tb_profiler.analysis.critical_path.device import device_causes
 from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
+from torch_tb_profiler.analysis.distributed.arrivals import arrivals_of
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.steps import job_steps
 from torch_tb_profiler.analysis.what_if.changes import Applied
 from torch_tb_profiler.analysis.what_if.graph import ROOT, Graph
 from torch_tb_profiler.analysis.what_if.model import Scene
-from torch_tb_profiler.analysis.what_if.ranks import RanksGraph, build_ranks, replay_ranks
+from torch_tb_profiler.analysis.what_if.ranks import build_ranks, replay_ranks
 from torch_tb_profiler.analysis.what_if.replay import (
     Durations,
     keep_before,
@@ -40,43 +40,21 @@ from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.strings import StringBuilder
-from torch_tb_profiler.units import format_names
+from torch_tb_profiler.units import format_count, format_names, format_share
 
+WORST_REPLAY = 0.1
+"""Share of a step by which its replay may miss what was measured; it is not used of a step that it misses by more."""
 LEAST_RANKS = 2
 """Fewer have nothing to be compared with."""
 MOST_NAMES = 20
 """Operations that are put back one by one: those that differ most from their ideal."""
-
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]+")
-"""What differs between processes in the name of one thing."""
-
-
-class _HostAndDevice(msgspec.Struct, frozen=True):
-    """How many times as long each host segment and each piece of device work of a rank takes."""
-
-    segment: Array
-    work: Array
-
-
-class _Done(msgspec.Struct, frozen=True):
-    """What ranks do, arrays of shape (pieces,): ``place`` of the rank among those read, common ``step``, number of the
-    ``name``, ``time`` in ns, whether ``on_host``, and ``index`` among its segments or its device work.
-    """
-
-    place: Ints
-    step: Ints
-    name: Ints
-    time: Array
-    on_host: Mask
-    index: Ints
 
 
 class Pieces(msgspec.Struct, frozen=True):
     """What the ranks compute, and what they transfer: arrays of shape (pieces,).
 
     place: index of the rank among those that were read. name: number of its name. step: common step, −1 outside.
-    actual, ideal: ns, float64. index: position among the device work of its rank, its host segments (``on_host``)
-    or the meetings (``moves``).
+    actual, ideal: ns, float64. index: position among the device work of its rank, or the meetings (``moves``).
     """
 
     place: Ints
@@ -85,7 +63,6 @@ class Pieces(msgspec.Struct, frozen=True):
     actual: Array
     ideal: Array
     index: Ints
-    on_host: Mask
     moves: Mask
 
 
@@ -124,37 +101,36 @@ class Stragglers:
         chosen = np.ones(len(pieces.place), np.bool_)
         if equalised is not None:
             chosen = np.isin(self._graph.rank[pieces.place], equalised)
-        nothing = np.zeros(len(chosen), np.bool_)
-        return (
-            self._lengths(),
-            self._lengths(self._replay(nothing, True)),
-            self._lengths(self._replay(chosen, True, edits)),
+        measured, replayed = self._unchanged
+        nobody = np.zeros(len(chosen), np.bool_)
+        predicted, as_slow = (
+            self._lengths(self._replay(one, True, edits)) for one in (chosen, nobody)
         )
+        ranks = range(len(self._figures.ranks)) if equalised is None else equalised
+        waited = np.array([self._held[rank] for rank in ranks]).sum(axis=0)
+        left = (1 - np.minimum(waited / np.maximum(measured, 1), 1)) * as_slow
+        return measured, replayed, np.where(self.used, predicted, left)
 
-    def as_fast(self, ranks: Sequence[int], steps: Ints | None = None) -> tuple[Ints, Array]:
-        """``(step, saved)``: the common steps, and by how much each is shorter, ns, float64, if some ranks (indices) work
-        no longer in it than the others do, in the common ``steps`` or all. Where another rank is nearly as slow, that one
-        then holds the step.
+    @cached_property
+    def _unchanged(self) -> tuple[Array, Array]:
+        """``(measured, replayed)`` length of each common step, ns."""
+        nothing = np.zeros(len(self._pieces.place), np.bool_)
+        return self._lengths(), self._lengths(self._replay(nothing, True))
+
+    @cached_property
+    def used(self) -> Mask:
+        """In which steps the replay is used; of the others what the ranks waited for each other tells. Of hosts alone in none: what
+        holds them up, such as a lock or a sleep, need not be work that others do, too.
         """
-        factors = _excess_factors(self._graph, self._traces, self._figures, ranks, steps)
-        before = self._lengths()
-        replayed, changed = (
-            self._lengths(self._replayed(own)) for own in ([None] * len(factors), factors)
-        )
-        left = np.divide(changed, replayed, out=np.ones(len(before)), where=replayed > 0)
-        return self.common, before * np.maximum(1 - left, 0)
+        measured, replayed = self._unchanged
+        right = np.abs(replayed - measured) <= WORST_REPLAY * measured
+        return np.asarray(right & self._computes)
 
-    def _replayed(self, factors: Sequence[_HostAndDevice | None]) -> list[Array]:
-        """When the points of each rank come, on its own clock, where segments and work take so many times as long."""
-        edited = []
-        for own, one, factor in zip(self._graph.graphs, self._traces, factors, strict=True):
-            durations = measured_durations(own, one.facts)
-            if factor is not None:
-                durations.segment *= factor.segment
-                durations.work *= factor.work
-            edited.append(durations)
-        times = replay_ranks(self._graph, edited, self._graph.meetings.transfer)
-        return [own - ahead for own, ahead in zip(times, self._graph.offset.tolist(), strict=True)]
+    @cached_property
+    def _held(self) -> Array:
+        """How long the others waited for each rank in each common step, ns, of shape (ranks, steps)."""
+        came, every = arrivals_of(self._figures), range(len(self._figures.ranks))
+        return np.array([came.held(np.array([rank]))[self.common] for rank in every])
 
     @property
     def step_names(self) -> list[str]:
@@ -164,9 +140,17 @@ class Stragglers:
     def slowdown(self) -> Slowdown:
         """How much longer the run takes than its ideal, without launches."""
         pieces = self._pieces
+        if not self.used.any():
+            whole = float(self._unchanged[0].sum())
+            ideal = max(whole - float(self._held.sum()), 1.0)
+            by_rank = {
+                rank: 1 + float(self._held[rank].sum()) / ideal
+                for rank in self._graph.rank.tolist()
+            }
+            return Slowdown(whole / ideal, by_rank, {})
 
         def length(as_it_was: Mask) -> float:
-            return float(self._lengths(self._replay(~as_it_was, False)).sum())
+            return float(self._lengths(self._replay(~as_it_was, False))[self.used].sum())
 
         nothing = np.zeros(len(pieces.place), np.bool_)
         ideal = max(length(nothing), 1.0)
@@ -199,11 +183,9 @@ class Stragglers:
             if edits:
                 keep_before(own, one.facts, durations, measured_durations(own, one.facts))
             if not with_host:
-                _without_launches(own, durations, bool(pieces.on_host.any()))
+                _without_launches(own, durations)
             mine = (pieces.place == place) & ~pieces.moves
-            for side, target in ((False, durations.work), (True, durations.segment)):
-                some = mine & (pieces.on_host == side)
-                target[pieces.index[some]] *= factor[some]
+            durations.work[pieces.index[mine]] *= factor[mine]
             edited.append(durations)
         transfer = graph.meetings.transfer.copy()
         transfer[pieces.index[pieces.moves]] *= factor[pieces.moves]
@@ -230,29 +212,16 @@ class Stragglers:
         """The names of all pieces, and the pieces."""
         texts = StringBuilder()
         graph, meetings = self._graph, self._graph.meetings
-        computes = any(
-            (~np.isin(np.arange(len(own.ends)), meetings.work[meetings.place == place])).any()
-            for place, own in enumerate(graph.graphs)
-        )
-        columns: list[list[Array]] = [[] for _ in range(6)]
+        columns: list[list[Array]] = [[] for _ in range(5)]
         moving = []
         for place, (one, own) in enumerate(zip(self._traces, graph.graphs, strict=True)):
             spans, work = one.trace["spans"], own.work
             met = meetings.place == place
-            if computes:
-                row, index = work.row, np.arange(len(work.row))
-                length = (work.end - work.start).astype(np.float64)
-                cause = device_causes(one.trace, one.facts, row)
-                kept = cause != PathCause.COMMUNICATION
-                kept[meetings.work[met]] = False
-                step = own.step
-            else:
-                row, index = own.host.span.astype(np.int64), np.arange(len(own.host.span))
-                length = own.host_time()
-                kept = (row >= 0) & (length > 0) & ~np.isin(row, work.row)
-                step = picked(one.facts["span_links"]["step"], row)
-            row = np.concatenate((row[kept], work.row[meetings.work[met]]))
-            step = np.concatenate((step[kept], own.step[meetings.work[met]])).astype(np.int64)
+            length = (work.end - work.start).astype(np.float64)
+            kept = device_causes(one.trace, one.facts, work.row) != PathCause.COMMUNICATION
+            kept[meetings.work[met]] = False
+            at = np.concatenate((np.flatnonzero(kept), meetings.work[met]))
+            row, step = work.row[at], own.step[at].astype(np.int64)
             used, inverse = np.unique(spans["name"][row], return_inverse=True)
             numbers = texts.intern_all([text or "" for text in one.trace.strings.many(used)])
             common = np.append(self._figures.steps.place[int(graph.rank[place])], -1)
@@ -261,25 +230,22 @@ class Stragglers:
                 np.array(numbers, np.int64)[inverse],
                 common[step],
                 np.concatenate((length[kept], meetings.transfer[met])),
-                np.concatenate((index[kept], np.flatnonzero(met))),
+                np.concatenate((np.flatnonzero(kept), np.flatnonzero(met))),
             )
-            for column, value in zip(columns, values, strict=False):
+            for column, value in zip(columns, values, strict=True):
                 column.append(value)
             moving.append(np.arange(len(row)) >= int(kept.sum()))
         none = np.zeros(0, np.int64)
-        where, name, step, actual, index = (np.concatenate([none, *c]) for c in columns[:5])
+        where, name, step, actual, index = (np.concatenate([none, *c]) for c in columns)
         moves = np.concatenate([np.zeros(0, np.bool_), *moving])
-        ranks = len(graph.graphs)
-        computing = (
-            _mean_of_like(ranks, where, name, step, actual, ~moves)
-            if computes
-            else _mean_of_hosts(ranks, where, step, actual, ~moves)
-        )
+        computing = _mean_of_like(len(graph.graphs), where, name, step, actual, ~moves)
         ideal = np.where(moves, self._typical_transfer(name, index, actual, moves), computing)
-        on_host = np.full(len(where), not computes) & ~moves
-        return tuple(texts.table().all()), Pieces(
-            where, name, step, actual, ideal, index, on_host, moves
-        )
+        return tuple(texts.table().all()), Pieces(where, name, step, actual, ideal, index, moves)
+
+    @property
+    def _computes(self) -> bool:
+        """Whether a device computes."""
+        return bool((~self._pieces.moves).any())
 
     def _typical_transfer(self, name: Ints, index: Ints, actual: Array, moves: Mask) -> Array:
         """The median transfer of those of one name and size of message."""
@@ -302,10 +268,9 @@ class Stragglers:
         return np.asarray(typical)
 
 
-def _without_launches(graph: Graph, durations: Durations, host_computes: bool) -> None:
-    """Launches and gaps take no time; the host neither, unless it is the host that computes."""
-    if not host_computes:
-        durations.segment[:] = 0
+def _without_launches(graph: Graph, durations: Durations) -> None:
+    """Launches, gaps and the host take no time."""
+    durations.segment[:] = 0
     durations.lead[graph.first[graph.ends] != ROOT] = 0
     durations.latency = np.zeros(len(durations.latency))
     durations.after = np.zeros(len(durations.after))
@@ -337,20 +302,6 @@ def _mean_of_like(
     return np.asarray(mean)
 
 
-def _mean_of_hosts(ranks: int, place: Ints, step: Ints, actual: Array, chosen: Mask) -> Array:
-    """Host time such that every rank's host works as long in a step as they do on average."""
-    mean = actual.copy()
-    rows = np.flatnonzero(chosen & (step >= 0))
-    if len(rows):
-        steps = int(step[rows].max()) + 1
-        key = place[rows] * steps + step[rows]
-        own = sum_floats(key, ranks * steps, actual[rows]).reshape(ranks, steps)
-        whole = (own > 0).all(axis=0)
-        factor = np.where(whole, own.mean(axis=0) / np.maximum(own, 1), 1.0)
-        mean[rows] *= factor.ravel()[key]
-    return np.asarray(mean)
-
-
 def run_document(
     stragglers: Stragglers,
     ranks: Sequence[int | None],
@@ -370,6 +321,7 @@ def run_document(
     per_step = plain.pop("steps")
     return {
         **plain,
+        "not_replayed": int((~stragglers.used).sum()),
         "slowdown": slowdown.total,
         "by_worker": [
             {"rank": ranks[index], "slowdown": value} for index, value in slowdown.by_rank.items()
@@ -379,6 +331,16 @@ def run_document(
         ],
         "steps": per_step,
     }
+
+
+def not_replayed_text(steps: int, of: int) -> str:
+    """Of which steps the replay is not used; empty where it is of all."""
+    if not steps:
+        return ""
+    return (
+        f"In {format_count(steps)} of {format_count(of)} steps what the ranks waited for each other counts, not the replay: it"
+        f" misses the measured time by more than {format_share(WORST_REPLAY)}, or hosts alone compute."
+    )
 
 
 def _ranks(applied: Applied, ranks: Sequence[int | None]) -> list[int]:
@@ -391,97 +353,3 @@ def _ranks(applied: Applied, ranks: Sequence[int | None]) -> list[int]:
         known = format_names([str(rank) for rank in ranks])
         raise BadRequest(f"The run has no rank {wanted!r}. It has: {known}.")
     return chosen
-
-
-def _excess_factors(
-    graph: RanksGraph,
-    traces: Sequence[RankTrace],
-    figures: RunFigures,
-    ranks: Sequence[int],
-    steps: Ints | None,
-) -> list[_HostAndDevice | None]:
-    """Of each rank that was read, what makes it work no longer than the others; None of those that are not among
-    ``ranks`` (indices). ``steps``: the common steps in which, None all.
-
-    By how much ranks work longer than the others, name by name.
-
-    ::
-
-        rank 0   forward 8 | mm 4              others: forward 8, smooth 0, mm 4
-        rank 1   forward 8 | smooth 9 | mm 5   excess: smooth 9, mm 1; no more than all of it: 22 − 12 = 10
-
-    Of what the ranks do under one name in a step the others' median is usual. Names of which a rank does less pay for those
-    of which it does more: all of it shrinks to what all of the others take.
-    """
-    chosen = np.isin(graph.rank, list(ranks))
-    found: list[_HostAndDevice | None] = [None] * len(traces)
-    if not chosen.any() or chosen.all():
-        return found
-    done = _done(graph, traces, figures)
-    factor = np.ones(len(done.time))
-    counted = done.step >= 0 if steps is None else np.isin(done.step, steps)
-    for on_host in (False, True):
-        rows = np.flatnonzero(counted & (done.on_host == on_host))
-        if len(rows):
-            factor[rows] = _factors(done, rows, chosen)
-    for place in np.flatnonzero(chosen).tolist():
-        own = graph.graphs[place]
-        segment, work = np.ones(len(own.host.span)), np.ones(len(own.work.row))
-        for target, on_host in ((segment, True), (work, False)):
-            mine = (done.place == place) & (done.on_host == on_host)
-            target[done.index[mine]] = factor[mine]
-        found[place] = _HostAndDevice(segment, work)
-    return found
-
-
-def _factors(done: _Done, rows: Ints, chosen: Mask) -> Array:
-    """For pieces of one kind by how much they are shortened."""
-    place, step, time = done.place[rows], done.step[rows], done.time[rows]
-    ranks, others = len(chosen), np.flatnonzero(~chosen)
-    _, like = group_rows((step, done.name[rows]))
-    own, beyond = _beyond(ranks, others, place, like, time)
-    _, of_step = group_rows((step,))
-    total, most = _beyond(ranks, others, place, of_step, time)
-    step_of = np.zeros(own.shape[1], np.int64)
-    step_of[like] = of_step
-    gains = np.stack([sum_floats(step_of, total.shape[1], one) for one in beyond])
-    part = np.minimum(np.divide(most, gains, out=np.zeros(most.shape), where=gains > 0), 1.0)
-    gone = beyond * part[:, step_of]
-    left = 1 - np.divide(gone, own, out=np.zeros(own.shape), where=own > 0)
-    return np.where(chosen[place], left[place, like], 1.0)
-
-
-def _beyond(ranks: int, others: Ints, place: Ints, group: Ints, time: Array) -> tuple[Array, Array]:
-    """``(time, time beyond the others' median)`` of each rank in each group, of shape (ranks, groups)."""
-    groups = int(group.max(initial=-1)) + 1
-    own = sum_floats(place * groups + group, ranks * groups, time).reshape(ranks, groups)
-    return own, np.maximum(own - np.median(own[others], axis=0), 0)
-
-
-def _done(graph: RanksGraph, traces: Sequence[RankTrace], figures: RunFigures) -> _Done:
-    texts = StringBuilder()
-    columns: list[tuple[Array, ...]] = []
-    for place, (one, own) in enumerate(zip(traces, graph.graphs, strict=True)):
-        spans, work = one.trace["spans"], own.work
-        met = graph.meetings.work[graph.meetings.place == place]
-        computes = device_causes(one.trace, one.facts, work.row) != PathCause.COMMUNICATION
-        computes[met] = False
-        device = np.flatnonzero(computes)
-        span, host_time = own.host.span.astype(np.int64), own.host_time()
-        host = np.flatnonzero((span >= 0) & (host_time > 0) & ~np.isin(span, work.row))
-        row = np.concatenate((work.row[device], span[host]))
-        step = np.concatenate((own.step[device], one.facts["span_links"]["step"][span[host]]))
-        common = np.append(figures.steps.place[int(graph.rank[place])], -1)
-        used, inverse = np.unique(spans["name"][row], return_inverse=True)
-        names = [_ADDRESS.sub("", text or "") for text in one.trace.strings.many(used)]
-        columns.append(
-            (
-                np.full(len(row), place),
-                common[step],
-                np.array(texts.intern_all(names), np.int64)[inverse],
-                np.concatenate(((work.end - work.start)[device].astype(float), host_time[host])),
-                np.arange(len(row)) >= len(device),
-                np.concatenate((device, host)),
-            )
-        )
-    return _Done(*map(np.concatenate, zip(*columns, strict=True)))

@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.what_if.stages import StagedEdit, in_order
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.insight_schema import WHAT_IF_STEPS
+from torch_tb_profiler.store.insight_schema import WHAT_IF_STEPS, PathCause
 from torch_tb_profiler.store.model import Facts
 
 _C = DisplayColumn
@@ -128,6 +128,15 @@ def kept_predictions(facts: Facts, insight: Insight, selection: Selection) -> di
     lengths = table["time"].reshape(-1, steps.n)[:, rows].astype(np.float64)
     lengths = np.maximum(lengths - steps["earlier"][rows], 0)
     changes = insight.strings.many(table["change"].reshape(-1, steps.n)[1:, 0])
+    path = insight["critical_path_steps"]
+    waits = path["cause"] == PathCause.WAITING
+    waiting = np.bincount(path["step"][waits], path["time"][waits], steps.n)[selection.steps]
+    for row, text in enumerate(changes, 1):
+        # Simulated before the other ranks were known: what a rank waits for them stays.
+        name, _, factor = (text or "").partition(":factor=")
+        if name in ("overlap", "network"):
+            stays = waiting * (1 - float(factor or 0))
+            lengths[row] = np.minimum(lengths[row] + stays, np.maximum(lengths[0], lengths[row]))
     return {
         text: Prediction.of(measured, lengths[0], length)
         for text, length in zip(["", *changes], lengths, strict=True)

@@ -79,11 +79,13 @@ class SlowOperation(Wire, frozen=True, kw_only=True):
 class StragglersPayload(Wire, frozen=True, kw_only=True):
     """Route ``/stragglers``: mean step over all ranks as measured, replayed and predicted without
     stragglers, ns, and the slowdown as StragglerAnalysis defines it. ``refused``: why nothing was simulated, else
-    empty; while ``progress`` is below 1 neither: ask again. ``path``: the run's folder in the logdir, for commands. Unknown is null.
+    empty; while ``progress`` is below 1 neither: ask again. ``note``: of which steps the replay is not used. ``path``: the run's
+    folder in the logdir, for commands. Unknown is null.
     """
 
     progress: float
     refused: str = ""
+    note: str = ""
     path: str
     subject: Subject = Subject()
     steps: int = 0

@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.what_if.stragglers import (
     LEAST_RANKS,
     MOST_NAMES,
     Stragglers,
+    not_replayed_text,
     run_document,
 )
 from torch_tb_profiler.units import format_count
@@ -63,6 +64,7 @@ def stragglers_payload(
         measured_ns=found["measured_ns"],
         replayed_ns=found["replayed_ns"],
         replay_error=found["replay_error"],
+        note=not_replayed_text(found["not_replayed"], len(found["steps"])),
         predicted_ns=found["predicted_ns"],
         low_ns=found["low_ns"],
         high_ns=found["high_ns"],

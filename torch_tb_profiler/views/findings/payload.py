@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict
 from torch_tb_profiler.analysis.critical_path.verdict_texts import in_how_many
+from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.missing_data import absent, unplaced, unrecorded
@@ -177,7 +178,8 @@ def findings_in_run(
         if "common" in item:
             own = source.subject([item["row"]] if item["row"] >= 0 else [])
             item["subject"] = replace(own, ranks=ranks, steps=str(item["common"]))
-    return _payload(source, told, ranks=len(names))
+    insight = with_waiting(source.trace, source.facts, source.insight, figures, asked)
+    return _payload(replace(source, insight=insight), told, ranks=len(names))
 
 
 def costly(findings: list[Finding]) -> list[Finding]:

@@ -66,6 +66,7 @@ function Found({ payload }: { payload: StragglersPayload }) {
         <Slowdowns title="With only this operation as it was" rows={payload.by_operation} code />
       </div>
       <p class="what-if-about">
+        {payload.note && `${payload.note} `}
         {replay_error === null ? null : `${replayText(replay_error)} `}The simulated times are those
         of all ranks together; a step is counted from the end of the one before.
       </p>

@@ -3,8 +3,7 @@ collective is in progress and no thread runs an operator.
 
 Change: communication runs wholly beside computation, and no step is shorter than its communication;
 of collectives that the path does not hold, the host's time beside them is gone. Likely.
-Where all workers of the run are known, waiting for a slower rank is a finding of its own and taken
-from this one.
+Where all workers of the run are known, waiting for another rank is taken from it: only transfer can be hidden.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.intervals import shared, subtract, union
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_time_gone
+from torch_tb_profiler.analysis.findings.group_advice import by_group
 from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.store.insight_schema import PathCause
 
@@ -31,8 +31,9 @@ def _claim(context: RuleContext) -> Candidate | None:
     total = int(spans["dur"][context.within(row)].sum()) / len(context.steps)
     numbers = {"collectives": context.per_step(row), "total": total}
     if context.has_device or (context.scene.work_causes == PathCause.COMMUNICATION).any():
-        return Candidate(piece, start, end, numbers, change="overlap")
-    return Candidate(piece, start, end, numbers, edit=host_time_gone(union(start, end)))
+        return Candidate(piece, start, end, numbers, by_group(context), change="overlap")
+    edit = host_time_gone(union(start, end))
+    return Candidate(piece, start, end, numbers, by_group(context), edit=edit)
 
 
 RULE = Rule(
@@ -43,11 +44,17 @@ RULE = Rule(
     fact="{collectives} collectives per {step}, {total} in total",
     sentence="""Hidden behind computation, communication would leave the {step} {gain} ({share})
     shorter; its collectives ({collectives} per {step}) take {total} in total.""",
-    attempt="""Give collectives more to overlap with (bucket size, order of the layers,
-    prefetching), make them smaller (communication hooks, lower precision) or rarer (accumulate
-    gradients under no_sync).""",
-    caveat="""A collective also lasts while it waits for the slowest rank: look at the Distributed
-    view first. Accumulation changes the effective batch size.""",
+    attempt="{attempt}",
+    caveat="""Only transfer can be hidden: while a collective waits for the slowest rank nothing helps but to make that one faster.
+    Accumulation changes the effective batch size.""",
+    words=("attempt",),
+    details=(
+        ("groups", "By group, what they wait for others included: {groups}."),
+        (
+            "waiting",
+            "The {waiting} that this rank waits for others in them are not among it: these cannot be hidden.",
+        ),
+    ),
     views=("overview", "distributed", "trace"),
     certainty="likely",
     of_waits=True,
@@ -63,5 +70,6 @@ RULE = Rule(
     numbers={
         "collectives": ("Collectives", "count"),
         "total": ("Their time", "ns"),
+        "waiting": ("Of it, waiting for other ranks", "ns"),
     },
 )

@@ -1,0 +1,219 @@
+"""Who came last to the collectives of each step, and how long the others waited for it beyond the next-latest rank.
+
+::
+
+    rank 0   ──[ waits             | transfer ]      rank 2 comes last: the others wait for it from
+    rank 1   ──────────[ waits     | transfer ]      the moment when rank 1, the next-latest, is there
+    rank 2   ──────────────────────[ transfer ]
+                       ◀── price ──▶
+
+Waiting beside which a device computes costs nothing, and is left out. Ranks that only transfers tie are the stages of
+a pipeline: these do different work, so how long they wait for each other is a bubble, and none of them is late.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.distributed.collectives import Matches
+from torch_tb_profiler.analysis.distributed.coordinates import dimension_name
+from torch_tb_profiler.analysis.distributed.matching import gather
+from torch_tb_profiler.analysis.distributed.rank import TRANSFER
+from torch_tb_profiler.analysis.distributed.run import RunFigures, joined
+from torch_tb_profiler.analysis.distributed.steps import covered, step_of
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+
+ALIKE = 0.8
+"""Of how much later the last rank comes than the others' median another must come to be as late."""
+_DIRECTED = re.compile(rf"{TRANSFER} \d+ to \d+")
+
+
+class Arrivals(msgspec.Struct, frozen=True):
+    """step: common step of each judged match, −1 of others; int64 of shape (matches,). Of shape (entries,): ``idle``, ns that
+    it waited with nothing computing beside it; ``also``, whether it came as late as the last. pipeline: number of the pipeline
+    that each rank is a stage of, one of its own where it is of none.
+    """
+
+    figures: RunFigures
+    step: Ints
+    idle: Ints
+    also: Mask
+    pipeline: Ints
+
+    def waited(self, own: Mask) -> tuple[Ints, Ints]:
+        """``(time, entry)`` of each match: how long the next-latest of the others waited for the entries ``own``, ns, 0 where
+        they are not last; and which entry that is.
+        """
+        matches, late = self.figures.matched.matches, self.figures.waits.late
+        least = np.iinfo(np.int64).min
+        last = matches.reduced(np.maximum, np.where(own, late, least))
+        others = np.where(own, least, late)
+        latest = matches.reduced(np.maximum, others)
+        following = np.zeros(len(matches), np.int64)
+        entry = np.flatnonzero((others == latest[matches.match]) & ~own)
+        following[matches.match[entry[::-1]]] = entry[::-1]
+        known = (self.step >= 0) & (last > latest) & (latest > least)
+        time = np.where(known, np.minimum(last - latest, self.idle[following]), 0)
+        return np.asarray(time), following
+
+    def time(self, waited: tuple[Ints, Ints], group: Ints, groups: int) -> Ints:
+        """What of ``waited`` each group of matches holds (−1 none), moments at which several wait once, ns."""
+        time, entry = waited
+        waits = self.figures.waits
+        end = (waits.start + waits.wait)[entry]
+        known = (group >= 0) & (time > 0)
+        return covered((end - time)[known], end[known], group[known], groups)
+
+    def held(self, ranks: Ints) -> Array:
+        """How long the others waited for some ranks in each common step, ns, float64."""
+        waited = self.waited(np.isin(self.figures.matched.matches.rank, ranks))
+        return self.time(waited, self.step, len(self.figures.steps.names)).astype(np.float64)
+
+    def waiting(self, of_stages: bool = False) -> Array:
+        """How long each rank waits for others with nothing computing beside it in each common step, ns, float64 of shape
+        (ranks, steps); ``of_stages``: the bubbles alone, in transfers between the stages of a pipeline.
+        """
+        matches, waits = self.figures.matched.matches, self.figures.waits
+        shape = (matches.ranks, len(self.figures.steps.names))
+        step = _steps(self.figures)
+        mine = (step >= 0) & (self.idle > 0)
+        if of_stages:
+            mine &= _directed(matches)[matches.match]
+        end = (waits.start + waits.wait)[mine]
+        group = (matches.rank * shape[1] + step)[mine]
+        time = covered(end - self.idle[mine], end, group, shape[0] * shape[1])
+        return time.reshape(shape).astype(np.float64)
+
+    def lateness(self) -> Array:
+        """How much later than the first each rank came in each step, ns, float64 of shape (ranks, steps)."""
+        matches = self.figures.matched.matches
+        shape = (matches.ranks, len(self.figures.steps.names))
+        step = self.step[matches.match]
+        judged = step >= 0
+        key = matches.rank[judged] * shape[1] + step[judged]
+        late = sum_by(key, shape[0] * shape[1], self.figures.waits.late[judged])
+        return np.asarray(late.reshape(shape), np.float64)
+
+
+class Latest(msgspec.Struct, frozen=True):
+    """Who comes last in a step. ``rank``, ``also``: indices; ``also`` come as late. ``held``: ns that the others waited for them.
+    ``match``: where they waited longest; ``since``: when both the rank and the one that waited were last together, ns on the
+    common clock.
+    """
+
+    step: int
+    rank: int
+    also: tuple[int, ...]
+    held: int
+    match: int
+    since: int
+
+
+def arrivals_of(figures: RunFigures) -> Arrivals:
+    """The arrivals of a run at its collectives."""
+    matches, waits, ranks = figures.matched.matches, figures.waits, figures.ranks
+    step, directed = _steps(figures)[waits.last_entry], _directed(matches)
+    pipeline = joined(matches.take(directed | _of_stages(figures)))
+    first, last = (
+        matches.reduced(reduction, pipeline[matches.rank]) for reduction in (np.minimum, np.maximum)
+    )
+    step = np.where(waits.spoiled | directed | (first == last), -1, step)
+    wait, exposed = np.maximum(waits.wait, 0), gather(matches, [own.exposed for own in ranks])
+    # A device computes first what was launched before, and the transfer comes last.
+    moved = gather(matches, [(own.end - own.start) * own.on_device for own in ranks])
+    idle = np.clip(exposed - np.maximum(moved - wait, 0), 0, wait)
+    return Arrivals(figures, step, idle, _as_late(figures), pipeline)
+
+
+def _steps(figures: RunFigures) -> Ints:
+    """The common step of each entry of the matches, −1 outside."""
+    own = [step_of(figures.steps, rank, one.step) for rank, one in enumerate(figures.ranks)]
+    return gather(figures.matched.matches, own)
+
+
+def _directed(matches: Matches) -> Mask:
+    """Which matches are transfers of which sender and receiver are known."""
+    known = [bool(_DIRECTED.match(label.kind)) for label in matches.labels]
+    return np.array([*known, False])[matches.label]
+
+
+def _of_stages(figures: RunFigures) -> Mask:
+    """Which matches are of a group that its description calls one of pipeline stages."""
+    matches = figures.matched.matches
+    names = {
+        group.name
+        for rank in figures.ranks
+        for group in rank.groups
+        if dimension_name(group.description) == "PP"
+    }
+    return np.array([*(label.group in names for label in matches.labels), False])[matches.label]
+
+
+def _as_late(figures: RunFigures) -> Mask:
+    """Which entries of the matches come as late as the last, that one among them."""
+    matches, waits = figures.matched.matches, figures.waits
+    others = np.ones(len(matches.match), np.bool_)
+    others[waits.last_entry] = False
+    match, late = matches.match[others], waits.late[others]
+    order = np.lexsort((late, match))
+    count = np.bincount(match, minlength=len(matches))
+    begin = np.cumsum(count) - count
+    low, high = (np.append(late[order], 0)[begin + at] for at in ((count - 1) // 2, count // 2))
+    usual = (low + high) / 2
+    most = waits.late[waits.last_entry]
+    least = usual + ALIKE * (most - usual)
+    return np.asarray((waits.late >= least[matches.match]) & (most > usual)[matches.match])
+
+
+def latest_of_steps(came: Arrivals) -> list[Latest]:
+    """Of each common step whom the others waited for longest; none of steps in which nobody waited."""
+    figures, matches = came.figures, came.figures.matched.matches
+    steps = len(figures.steps.names)
+    if not len(matches) or not steps:
+        return []
+    last = figures.waits.last
+    waited = time, following = came.waited(came.also)
+    judged = np.flatnonzero((came.step >= 0) & (time > 0))
+    key = np.where(came.step >= 0, last * steps + came.step, -1)
+    held = came.time(waited, key, matches.ranks * steps).reshape(-1, steps)
+    most = held.argmax(axis=0)
+    own = judged[last[judged] == most[came.step[judged]]]
+    own = own[np.lexsort((time[own], came.step[own]))]
+    own = own[np.append(came.step[own][1:] != came.step[own][:-1], True)[: len(own)]]
+    together = _Together(figures)
+    found = []
+    for match in own.tolist():
+        step, entries = int(came.step[match]), matches.of_match(match)
+        rank = int(last[match])
+        also = matches.rank[entries][came.also[entries]]
+        since = together.before(match, rank, int(matches.rank[following[match]]))
+        also = also[also != rank]
+        total = int(held[rank, step])
+        found.append(Latest(step, rank, tuple(also.tolist()), total, match, since))
+    return found
+
+
+class _Together:
+    """When two ranks last met."""
+
+    def __init__(self, figures: RunFigures) -> None:
+        self._figures = figures
+        self._met: dict[tuple[int, int], Ints] = {}
+
+    def before(self, match: int, one: int, other: int) -> int:
+        """When the last of them came to the match of both before another one, ns on the common clock; very early if never."""
+        matches, waits = self._figures.matched.matches, self._figures.waits
+        pair = (min(one, other), max(one, other))
+        if pair not in self._met:
+            own, others = (matches.match[matches.of_rank(rank)] for rank in pair)
+            met = np.intersect1d(own, others, assume_unique=True)
+            begun = waits.start[waits.last_entry[met]]
+            self._met[pair] = np.maximum.accumulate(begun[np.argsort(begun)]) if len(met) else met
+        met = self._met[pair]
+        begin = int(waits.start[waits.last_entry[match]])
+        at = int(np.searchsorted(met, begin, "left")) - 1
+        return int(met[at]) if at >= 0 else int(np.iinfo(np.int64).min)

@@ -14,8 +14,8 @@ from tests.views import hand_made
 from torch_tb_profiler.errors import NotFound, SidecarError
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.sources.cache_folder import CacheFolder
-from torch_tb_profiler.store import damage_reports, sidecar
-from torch_tb_profiler.store.damage_reports import expect_readable
+from torch_tb_profiler.store import mapped_files, sidecar
+from torch_tb_profiler.store.mapped_files import expect_readable
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="where files are mapped"
@@ -51,7 +51,7 @@ def test_whatever_is_made_of_it_or_raised_is_not_told(
         with pytest.raises(SidecarError, match=r"a\.safetensors"):
             _used(lambda: damage(random.Random(seed), *files), failure)
         assert not files[0].exists()
-        assert damage_reports.take(str(files[0]))
+        assert mapped_files.take(str(files[0]))
         del kept
 
 
@@ -87,8 +87,8 @@ def test_what_was_kept_before_damage_was_found_is_made_again() -> None:
         return len(made)
 
     assert (memo.get("k", make), memo.get("k", make)) == (1, 1)
-    damage_reports.report("/nowhere/x", "is damaged", remove=False)
-    damage_reports.take("/nowhere/x")
+    mapped_files.report("/nowhere/x", "is damaged", remove=False)
+    mapped_files.take("/nowhere/x")
     assert memo.results() == []
     assert memo.get("k", make) == 2
 
@@ -97,10 +97,10 @@ def test_what_is_made_while_damage_is_found_is_not_kept() -> None:
     memo = Memo()
 
     def make() -> int:
-        damage_reports.report("/nowhere/x", "is damaged", remove=False)
+        mapped_files.report("/nowhere/x", "is damaged", remove=False)
         return 1
 
     with pytest.raises(SidecarError, match="x is damaged"):
         memo.get("k", make)
-    damage_reports.take("/nowhere/x")
+    mapped_files.take("/nowhere/x")
     assert memo.kept("k") is None

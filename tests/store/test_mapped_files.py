@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from torch_tb_profiler.errors import SidecarError
-from torch_tb_profiler.store import damage_reports, mapped_files
+from torch_tb_profiler.store import mapped_files
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="mapped files cannot be cut off there"
@@ -22,19 +22,19 @@ def test_a_file_that_became_shorter_is_noted_before_it_is_used(tmp_path: Path) -
     with path.open("rb") as file:
         data = mapped_files.contents(file, str(path))
     mapped_files.report_changed()
-    assert not damage_reports.take(str(path))
+    assert not mapped_files.take(str(path))
     os.truncate(path, 100)
     mapped_files.report_changed()
-    assert damage_reports.take(str(path))
+    assert mapped_files.take(str(path))
     assert len(data) == 10_000
 
 
 def test_without_a_fault_nothing_is_raised() -> None:
-    with damage_reports.expect_readable():
+    with mapped_files.expect_readable():
         pass
-    with pytest.raises(SidecarError, match="x could not be read"), damage_reports.expect_readable():
-        damage_reports.report("/nowhere/x", "could not be read")
-    damage_reports.take("/nowhere/x")
+    with pytest.raises(SidecarError, match="x could not be read"), mapped_files.expect_readable():
+        mapped_files.report("/nowhere/x", "could not be read")
+    mapped_files.take("/nowhere/x")
 
 
 def test_the_file_that_was_made_anew_meanwhile_stays(tmp_path: Path) -> None:
@@ -47,5 +47,5 @@ def test_the_file_that_was_made_anew_meanwhile_stays(tmp_path: Path) -> None:
     path.write_bytes(bytes(10_000))
     for known in (True, False):
         mapped_files.report_changed()
-        assert damage_reports.take(str(path)) == known
+        assert mapped_files.take(str(path)) == known
     assert path.stat().st_size == len(data)

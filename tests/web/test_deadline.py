@@ -15,7 +15,7 @@ from tests.web.served import WHERE, WrittenCatalogue
 from torch_tb_profiler.errors import Busy, NotReady, SidecarError
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store import damage_reports
+from torch_tb_profiler.store import mapped_files
 from torch_tb_profiler.web import deadline
 from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.deadline import Deadline, timely
@@ -174,8 +174,8 @@ def test_a_thread_that_never_ends_over_a_changed_table_is_ended(ended: threading
         answers.answer("question", turn_for_ever)
     (work,) = answers._late.values()
     assert not work.ends_within(0.1)
-    damage_reports.report("/nowhere/x", "was written to", remove=False)
-    damage_reports.take("/nowhere/x")
+    mapped_files.report("/nowhere/x", "was written to", remove=False)
+    mapped_files.take("/nowhere/x")
     with pytest.raises(NotReady):
         answers.answer("question", turn_for_ever)
     assert work.ends_within(PATIENCE)

@@ -18,7 +18,7 @@ from torch_tb_profiler.cli.arguments import contradiction
 from torch_tb_profiler.cli.commands import COMMANDS, command_of
 from torch_tb_profiler.cli.progress import say
 from torch_tb_profiler.errors import ProfilerError, SidecarError
-from torch_tb_profiler.store.damage_reports import expect_readable
+from torch_tb_profiler.store.mapped_files import expect_readable
 from torch_tb_profiler.untrusted import printable
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from weakref import WeakSet
 
 import msgspec
 
-from torch_tb_profiler.store import damage_reports
+from torch_tb_profiler.store import mapped_files
 
 T = TypeVar("T")
-expect_readable = damage_reports.expect_readable
-damage_times, look_for_damage = damage_reports.times, damage_reports.look
+expect_readable = mapped_files.expect_readable
+damage_times, look_for_damage = mapped_files.times, mapped_files.report_changed
 LIMIT = 128
 """Results kept per trace; the least recently used is let go."""
 UNLIMITED = math.inf
@@ -91,7 +91,7 @@ class Memo:
                 if weight:
                     self._make_room(weight)
             try:
-                damages = damage_reports.times()
+                damages = mapped_files.times()
                 with expect_readable():
                     result = make()
                 self._put(
@@ -104,7 +104,7 @@ class Memo:
 
     def put(self, key: Hashable, result: Any, weight: float = 0) -> None:
         """Keep a result, in the place of an earlier one."""
-        self._put(key, result, weight, damage_reports.times())
+        self._put(key, result, weight, mapped_files.times())
 
     def _put(self, key: Hashable, result: Any, weight: float, damages: int) -> None:
         with self._lock:
@@ -156,7 +156,7 @@ class Memo:
     def _use(self, key: Hashable) -> _Kept | None:
         if (kept := self._results.get(key)) is None:
             return None
-        if kept.damages != damage_reports.times():
+        if kept.damages != mapped_files.times():
             # It may refer to a damaged file, and read it only now.
             self._drop(key)
             return None

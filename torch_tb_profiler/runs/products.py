@@ -92,12 +92,12 @@ class DerivedProduct(Product[T], frozen=True, kw_only=True):
             BadRequest: the user's models file cannot be used.
             OSError: it could not be written.
         """
-        from torch_tb_profiler.store import damage_reports, sidecar
+        from torch_tb_profiler.store import mapped_files, sidecar
 
         keep_freed_memory()
         trace, facts = sidecar.read(location)
         try:
-            with damage_reports.expect_readable():
+            with mapped_files.expect_readable():
                 built = self.build(trace, facts, settings, report)
                 if self.write_beside is not None:
                     self.write_beside(sidecar_path, trace, facts, built)

@@ -37,7 +37,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.cache_folder import DAY_SECONDS, CacheFolder
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.places import Place
-from torch_tb_profiler.store import damage_reports, mapped_files
+from torch_tb_profiler.store import mapped_files
 from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.untrusted import prepared
 
@@ -198,7 +198,7 @@ class SidecarStore:
             most = max(1, min(self.settings.open_traces, descriptors() // DESCRIPTORS_PER_MAP))
             mapped = self._mapped.setdefault(product.name, Memo(most, weighed=False))
         mapped_files.report_changed()
-        if damage_reports.take(self.located(path)):
+        if mapped_files.take(self.located(path)):
             self.folder().condemn(path)
             mapped.drop(path)
         opened = mapped.get(path, lambda: self.read(product, path))
@@ -290,7 +290,7 @@ class SidecarStore:
         kept = self.kept(product, path)
         if kept is not None and fits(kept):
             return kept
-        with damage_reports.expect_readable():
+        with mapped_files.expect_readable():
             built = build()
         # A full disk costs the next call the work and this one nothing.
         with suppress(OSError):
@@ -448,7 +448,7 @@ class SidecarStore:
             return
         if news.code == SidecarError.code:
             # What it is made of; the worker saw that, this process did not.
-            damage_reports.report(job.location.text, "is damaged")
+            mapped_files.report(job.location.text, "is damaged")
         if news.code in DEAD:
             _remove_parts(Path(job.sidecar))
         ended = news.outcome is not None or news.error is not None

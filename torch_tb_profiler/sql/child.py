@@ -15,7 +15,7 @@ from torch_tb_profiler.errors import NotReady, ProfilerError, SidecarError
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sql.engine import Limits, run
 from torch_tb_profiler.sql.readable import Data
-from torch_tb_profiler.store import damage_reports, sidecar
+from torch_tb_profiler.store import mapped_files, sidecar
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -33,7 +33,7 @@ def answer(
 
     try:
         data = Data(*_trace(trace_sidecar, _stamp(trace_sidecar)), insight)
-        with damage_reports.expect_readable():
+        with mapped_files.expect_readable():
             result = run(data, asked["text"], Limits(**asked["limits"]))
     except ProfilerError as error:
         return {"code": error.code, "message": error.message, "hint": error.hint}

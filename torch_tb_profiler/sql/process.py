@@ -12,7 +12,7 @@ from typing import Any
 from torch_tb_profiler.errors import BadRequest, Busy, MissingPackage, NotReady, SidecarError
 from torch_tb_profiler.runs.executor import WorkerProcess
 from torch_tb_profiler.sql.engine import LATE, LESS, Limits, Result
-from torch_tb_profiler.store import damage_reports
+from torch_tb_profiler.store import mapped_files
 
 IDLE_SECONDS = 60.0
 """So long a process waits for the next statement."""
@@ -64,7 +64,7 @@ class Statements:
         if found["code"] == SidecarError.code:
             # That process saw it, and removed the file; this one did not.
             for path in (sidecar, insight):
-                damage_reports.report(path, "is damaged", remove=False)
+                mapped_files.report(path, "is damaged", remove=False)
         raise _ERRORS.get(found["code"], BadRequest)(found["message"], found["hint"])
 
     def close(self) -> None:

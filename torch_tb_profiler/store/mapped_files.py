@@ -1,4 +1,5 @@
-"""Mapped files, and which of them somebody wrote to, cut off or replaced since.
+"""Mapped files; which of them somebody wrote to, cut off or replaced since; and in which damage was found when a column was first
+used. Whoever keeps one of these mapped lets it go and has it made again.
 
 Reading a file instead takes 40 ms and not 9 for a column of 40 MB (measured on two cores of a virtual machine), so that a first
 view of five million events would take more than 150 ms. What is mapped are files of the cache folder alone: this program writes
@@ -11,12 +12,20 @@ import contextlib
 import mmap
 import os
 import threading
+from collections import deque
+from collections.abc import Iterator
 from typing import IO
 from weakref import ref
 
 import msgspec
 
-from torch_tb_profiler.store import damage_reports
+from torch_tb_profiler.errors import SidecarError
+
+_found: set[str] = set()
+_whys: deque[str] = deque(["damage was found"], maxlen=16)
+_times = [0]
+"""How often damage was found."""
+_lock = threading.Lock()
 
 
 class _Mapped(msgspec.Struct):
@@ -51,7 +60,6 @@ class _Mapped(msgspec.Struct):
 
 
 _mapped: list[_Mapped] = []
-_lock = threading.Lock()
 
 
 def contents(file: IO[bytes], path: str) -> mmap.mmap:
@@ -71,10 +79,7 @@ def report_changed() -> None:
     for each in known:
         if why := each.changed():
             each.told = True
-            damage_reports.report(each.path, why, remove=each.in_place())
-
-
-damage_reports.look_by(report_changed)
+            report(each.path, why, remove=each.in_place())
 
 
 def _status(path: str) -> os.stat_result | None:
@@ -85,3 +90,52 @@ def _status(path: str) -> os.stat_result | None:
 
 def _identity(stat: os.stat_result) -> tuple[int, int]:
     return stat.st_dev, stat.st_ino
+
+
+def report(path: str, why: str, *, remove: bool = True) -> None:
+    """Remember a file of which something was used that it does not hold, and remove it: nobody else uses it then. ``why``: what
+    is wrong with it. Without ``remove`` another one lies there by now.
+    """
+    _whys.append(f"{os.path.basename(path)} {why}")
+    _times[0] += 1
+    with _lock:
+        _found.add(path)
+    if remove:
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+
+
+def times() -> int:
+    """How often damage was found so far: what was made before the last time is not to be kept."""
+    return _times[0]
+
+
+@contextlib.contextmanager
+def expect_readable() -> Iterator[None]:
+    """Of what is computed in this block nothing is of a file that is damaged; nor is an error that it raises.
+
+    Raises:
+        SidecarError: some may have been read, by this or another thread.
+    """
+    before, failure = _times[0], None
+    try:
+        yield
+    except SidecarError:
+        raise
+    except Exception as error:
+        failure = error
+    report_changed()
+    if _times[0] != before:
+        raise SidecarError(f"{_whys[-1]}.", "It is made again.") from failure
+    if failure is not None:
+        raise failure
+
+
+def take(path: str) -> bool:
+    """Whether a file was reported, once."""
+    if not _found:
+        return False
+    with _lock:
+        known = path in _found
+        _found.discard(path)
+        return known

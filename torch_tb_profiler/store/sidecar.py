@@ -34,7 +34,7 @@ from isal import isal_zlib
 from msgspec import MsgspecError
 
 from torch_tb_profiler.errors import SidecarError
-from torch_tb_profiler.store import damage_reports, mapped_files
+from torch_tb_profiler.store import mapped_files
 from torch_tb_profiler.store.columns import Array, Table, TableSpec
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.fact_schema import FACT_TABLES
@@ -122,7 +122,7 @@ class _Check(msgspec.Struct, frozen=True):
     def __call__(self) -> None:
         if _crc(self.column) != self.stated:
             why = f"is damaged: the checksum of {self.name} does not match"
-            damage_reports.report(self.path, why)
+            mapped_files.report(self.path, why)
             raise SidecarError(f"{os.path.basename(self.path)} {why}.", _ADVICE)
 
 
@@ -384,7 +384,7 @@ def _read_file(
     copied: bool = False,
 ) -> T:
     data: mmap.mmap | bytes
-    with _usable(path), damage_reports.expect_readable():
+    with _usable(path), mapped_files.expect_readable():
         with open(path, "rb") as file:
             data = file.read() if copied else mapped_files.contents(file, os.fspath(path))
         size = _header_size(data[:8], len(data))

@@ -268,9 +268,13 @@ def test_the_optimizer_of_a_host() -> None:
     assert "optimizer_unfused" not in rules(trace(20, 5))
 
 
-def _copies(sizes: list[int], direction: str = "HtoD (Pageable -> Device)") -> Findings:
+def _copies(
+    sizes: list[int], direction: str = "HtoD (Pageable -> Device)", around: str = "cpu_op"
+) -> Findings:
     entries: list[Event] = [*steps((0, 2 * len(sizes) + 3))]
     for number, size in enumerate(sizes):
+        if around:
+            entries.append(span(around, "train.py(3): aten::copy_", 2 * number, 2))
         entries += launched(
             f"Memcpy {direction}",
             number + 1,
@@ -288,6 +292,10 @@ def test_the_same_is_copied_again_and_again() -> None:
     finding = item(_copies([4096] * 12), "repeated_copies")
     assert finding["numbers"]["bytes"] == 4096
     assert finding["count"] == 11
+    assert finding["certainty"] == "likely"
+    assert "repeated_copies" in rules(_copies([4096] * 12, around="python_function"))
+    # Of copies without a place nothing tells that they copy the same.
+    assert "repeated_copies" not in rules(_copies([4096] * 12, around=""))
     assert "repeated_copies" not in rules(_copies([4096] * 9))
     assert "repeated_copies" not in rules(_copies([4096 + number for number in range(12)]))
 

@@ -21,6 +21,7 @@ from torch_tb_profiler.views.words.texts import MISSING, missing
 EXPECTED = {
     "device": "ProfilerActivity.CUDA",
     "operators_of_device": "ProfilerActivity.CUDA",
+    "device_work": "ProfilerActivity.CUDA",
     "device_times": "ProfilerActivity.CUDA",
     "device_of_rank": "ProfilerActivity.CUDA",
     "host": "ProfilerActivity.CPU",

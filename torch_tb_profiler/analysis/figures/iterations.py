@@ -20,6 +20,7 @@ from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
 from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.figures.step_kinds import plain_names
 from torch_tb_profiler.hardware.server_steps import PHASES
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
@@ -48,6 +49,14 @@ ITERATIONS = DisplaySpec(
             "`prefill`, `decode`, `mixed` or `other`.",
             "iteration_phase",
             width=72,
+        ),
+        _C(
+            "kind",
+            "text",
+            "Kind",
+            "Its phase, and its kind where several are of one.",
+            "step_kind",
+            hidden=True,
         ),
         _C(
             "part",
@@ -203,11 +212,18 @@ def iteration_table(facts: Facts, selection: Selection) -> DisplayTable:
     known = (tokens >= 0) & (batch >= tokens) & ((rows >= 0) | (batch > tokens)) & (batch > 0)
     over = np.where(interval >= 0, interval, wall)
     counted = (tokens >= 0) & (over > 0)
+    phases = [PHASES[number] for number in _phases(facts).tolist()]
+    names = [*plain_names(facts), ""]
+    kinds = [names[kind] for kind in steps["kind"][step].tolist()]
     made = ITERATIONS.build(
         facts.strings,
         name=table["name"],
         step=step,
-        phase=[PHASES[number] for number in _phases(facts).tolist()],
+        phase=phases,
+        kind=[
+            own if own.startswith(phase) else phase
+            for phase, own in zip(phases, kinds, strict=True)
+        ],
         part=parts(table),
         **{f"{key}_requests": table[f"{key}_requests"] for key in ("context", "generation")},
         **{f"{key}_tokens": table[f"{key}_query"] for key in ("context", "generation")},
@@ -240,10 +256,15 @@ def _phases(facts: Facts) -> Ints:
 
 
 def phase_table(iterations: DisplayTable) -> DisplayTable:
-    """The phases of some iterations, those that the recording cut off left out."""
-    phases = [phase for phase in PHASES if phase in iterations["phase"]]
+    """The phases of some iterations, each kind for itself; those that the recording cut off left out."""
+    kinds = list(zip(iterations["phase"], iterations["kind"], strict=True))
+    phases = [
+        kind
+        for phase in PHASES
+        for kind in dict.fromkeys(own for said, own in kinds if said == phase)
+    ]
     columns: dict[str, list[object]] = {column.name: [] for column in PHASE_TABLE.columns}
-    phase = np.array(iterations["phase"])
+    phase = np.array(iterations["kind"])
     for name in phases:
         rows = iterations.take((phase == name) & ~iterations["cut"])
         if rows.n:

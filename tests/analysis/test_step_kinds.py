@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +11,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.builders.listed import facts_listed
+from tests.builders.step_programs import (
+    DIFFERENTIATES,
+    FORWARD,
+    TRAINS,
+    VALIDATES,
+    Step,
+    steps_listed,
+)
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.median_step import median_step
@@ -31,45 +37,9 @@ from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.steps import accumulation_text, kinds_text, step_noun
 
-FORWARD = ("aten::mm", "aten::relu")
-DIFFERENTIATES = (*FORWARD, "MmBackward0")
-TRAINS = (*DIFFERENTIATES, "Optimizer.step#SGD.step")
-VALIDATES = ("aten::mm", "aten::softmax", "aten::argmax", "aten::eq")
-
-
-@dataclass(frozen=True)
-class Step:
-    """A step of some µs: the operators that it calls, a µs each, with inputs of so many ``rows``, and how long it compiles; its
-    ``graphs`` and the ``kernels`` by name that they launch, or its last operator.
-    """
-
-    length: int
-    calls: Sequence[str] = TRAINS
-    compiles: int = 0
-    rows: int = 0
-    graphs: int = 0
-    kernels: Sequence[str] = ()
-
 
 def recorded(steps: Sequence[Step], first: int = 1, mark: str = "ProfilerStep#{}") -> Facts:
-    lines, at, correlation = [], 0, 0
-    for number, step in enumerate(steps, first):
-        lines.append(f"1 note {mark.format(number)}@{at}+{step.length}")
-        dims = json.dumps({"Input Dims": [[step.rows, 8], [8, 8]]}) if step.rows else ""
-        for i, name in enumerate(step.calls):
-            kind = "note" if name.startswith("Optimizer.") else "op"
-            lines.append(f"1 {kind} {name}@{at + 1 + i}+1 {dims if kind == 'op' else ''}")
-        if step.compiles:
-            lines.append(f"1 op _compile.compile_inner@{at + 10}+{step.compiles}")
-        for i in range(max(step.graphs, len(step.kernels))):
-            call = "cudaGraphLaunch" if step.graphs else "cudaLaunchKernel"
-            correlation += 1
-            begin = at + len(step.calls) + 2 + i
-            lines.append(f"1 call {call}@{begin}+0.5 c{correlation}")
-            name = step.kernels[i % len(step.kernels)] if step.kernels else "replayed"
-            lines.append(f"gpu 0:7 kernel {name}@{begin + 0.6}+0.3 c{correlation}")
-        at += step.length
-    return facts_listed("\n".join(lines))
+    return facts_listed(steps_listed(steps, first, mark))
 
 
 def cold(facts: Facts) -> list[int]:
@@ -164,12 +134,6 @@ def test_what_is_no_accumulation(pattern: str) -> None:
 def test_one_step_of_the_optimizer_does_not_tell_how_many_micro_batches_it_applies() -> None:
     facts = recorded([Step(900, DIFFERENTIATES)] * 3 + [Step(1000)])
     assert "no training step was recorded whole" in accumulation_text(facts)
-
-
-MARKS = {
-    "vLLM": "execute_context_{}(4096)_generation_{}({})",
-    "SGLang": "step[{} bs=4 toks=4]",
-}
 
 
 @st.composite

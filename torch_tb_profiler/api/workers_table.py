@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.figures.selection import complete
+from torch_tb_profiler.analysis.figures.step_table import averaged
 from torch_tb_profiler.api.table_frame import table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
@@ -27,7 +27,12 @@ WORKERS = DisplaySpec(
         _C("world_size", "count", "", "Ranks of the job.", optional=True, unit="ranks"),
         _C("events", "count", "", "Entries of `traceEvents`.", unit="events"),
         _C("steps", "count", "", "Steps.", unit="steps"),
-        _C("mean_step_ns", "mean time", "", "Mean wall time of complete steps."),
+        _C(
+            "mean_step_ns",
+            "mean time",
+            "",
+            "Mean wall time of complete steps, of the kind with most time.",
+        ),
         _C("path", "text", "", "The file."),
     ),
 )
@@ -37,7 +42,7 @@ def workers_frame(traces: Sequence[TraceContext]) -> DataFrame:
     """One row per trace that was opened."""
     opened = [context.opened for context in traces]
     selected = [
-        (context.facts["steps"], complete(context.facts, context.selection())) for context in traces
+        (context.facts["steps"], averaged(context.facts, context.selection())) for context in traces
     ]
     walls = [step_lengths(table)[rows] for table, rows in selected]
     table = WORKERS.build(

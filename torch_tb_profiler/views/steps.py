@@ -127,7 +127,8 @@ _NOUNS = {
     StepKind.MIXED: "mixed iteration",
     StepKind.TRAINING: "training step",
     StepKind.VALIDATION: "validation",
-    **dict.fromkeys(MICRO_BATCHES, "micro-batch"),
+    StepKind.MICRO_BATCH: "micro-batch",
+    StepKind.LAST_MICRO_BATCH: "last micro-batch",
 }
 
 

@@ -2396,6 +2396,7 @@ export interface IterationsTable {
   name: string[];
   step: number[];
   phase: string[];
+  kind: string[];
   part: (string | null)[];
   context_requests: (number | null)[];
   context_tokens: (number | null)[];

@@ -173,6 +173,9 @@ def _traced(inner: str, least: int) -> list[Event]:
         ("<built-in method collect of module object at 0x1>", 200, "load at train.py:7"),
         ("numpy/core/fromnumeric.py(2): sum", 800, "load at train.py:7"),
         ("/tmp/torchinductor_u/ab/cab.py(9): call", 800, "call at train.py:7"),
+        ("/srv/.cache/vllm/torch_compile_cache/0a/r_0/gen.py(9): call", 800, "call at train.py:7"),
+        (f"/srv/kernels/4z/c{'4zyx' * 12}.py(45): call", 800, "call at train.py:7"),
+        ("<string>(1): step", 800, "step at train.py:7"),
     ],
 )
 def test_a_place_is_the_line_and_what_has_its_share(inner: str, least: int, where: str) -> None:

@@ -153,10 +153,12 @@ def run_groups(
             mask[place[(place >= 0) & own[: len(place)]]] = True
         marked[flag] = mask
     kind, own_row = np.full((2, count), -1, np.int64)
-    for rank, own in facts.items():
+    # Each rank numbers kinds by itself: that of the first one counts where it is known.
+    for rank in reversed(facts):
         place = figures.steps.place[rank]
-        there = (place >= 0) & (own["steps"]["kind"][: len(place)] >= 0)
-        kind[place[there]] = own["steps"]["kind"][: len(place)][there]
+        said = facts[rank]["steps"]["kind"][: len(place)]
+        there = (place >= 0) & (said >= 0)
+        kind[place[there]] = said[there]
     if asked >= 0:
         place = figures.steps.place[asked]
         own_row[place[place >= 0]] = np.flatnonzero(place >= 0)

@@ -18,7 +18,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
-from torch_tb_profiler.analysis.facts.step_work import StepWork
+from torch_tb_profiler.analysis.facts.step_work import LEAST_STEPS, StepWork
 from torch_tb_profiler.hardware.server_steps import PHASES
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
@@ -59,9 +59,9 @@ class StepKinds(msgspec.Struct, frozen=True):
 
 def whole_kind(steps: int) -> StepKinds:
     """Of a recording that marks no steps: it counts as one."""
-    columns = {"what": np.full(steps, StepKind.UNNAMED, np.uint8), "growth": np.zeros(steps)}
+    columns: dict[str, Array] = {"what": np.full(steps, StepKind.UNNAMED, np.uint8)}
     unknown = {name: np.full(steps, -1, np.int64) for name in ("period", "group")}
-    none = {name: np.zeros(steps, np.int64) for name in ("graphs", "optimizer")}
+    none = {name: np.zeros(steps, np.int64) for name in ("graphs", "optimizer", "growth")}
     kind = np.zeros(steps, np.int64)
     return StepKinds(np.full(steps, StepFlag.WHOLE, np.uint8), kind, columns | unknown | none)
 
@@ -88,6 +88,9 @@ def _launching_the_same(work: StepWork, counted: Mask) -> Ints:
     sure = (work.graphs > 0, work.optimizer >= 0, work.backward, work.collectives)
     _, number = group_rows((work.phase, *(mask.astype(np.int64) for mask in sure)))
     number = np.where(counted, number, -1)
+    if counted.sum() < LEAST_STEPS:
+        # Of two steps that call other things neither recurs.
+        return number
     number = _divided(number, lambda rows: contents(work.calls[rows], SAME_MIX))
     # The sizes of a server's batches differ by nature, and their phase tells more.
     said = (work.phase >= 0) & (work.phase < PHASES.index("other"))

@@ -23,6 +23,7 @@ from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
 from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN
 from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.figures.step_kinds import plain_names
 from torch_tb_profiler.hardware.server_steps import PHASES
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
@@ -72,6 +73,14 @@ ITERATIONS = DisplaySpec(
             "`prefill`, `decode`, `mixed`, `other` or `draft`.",
             "iteration_phase",
             width=72,
+        ),
+        _C(
+            "kind",
+            "text",
+            "Kind",
+            "Its phase, and its kind where several are of one.",
+            "step_kind",
+            hidden=True,
         ),
         _C(
             "part",
@@ -222,11 +231,18 @@ def iteration_table(facts: Facts, selection: Selection) -> DisplayTable:
     batch = np.where(rows >= 0, rows, table["batch"])
     known = (tokens >= 0) & (batch >= tokens) & ((rows >= 0) | (batch > tokens)) & (batch > 0)
     lacking = steps["unrecorded"][step] > LEAST_UNKNOWN * wall
+    phases = [PHASES[number] for number in _phases(facts).tolist()]
+    names = [*plain_names(facts), ""]
+    kinds = [names[kind] for kind in steps["kind"][step].tolist()]
     made = ITERATIONS.build(
         facts.strings,
         name=table["name"],
         step=step,
-        phase=[PHASES[number] for number in _phases(facts).tolist()],
+        phase=phases,
+        kind=[
+            own if own.startswith(phase) else phase
+            for phase, own in zip(phases, kinds, strict=True)
+        ],
         part=parts(table),
         **{f"{key}_requests": table[f"{key}_requests"] for key in ("context", "generation")},
         **{f"{key}_tokens": table[f"{key}_query"] for key in ("context", "generation")},
@@ -293,11 +309,19 @@ def _rates(table: Table, steps: Table, time: Ints) -> dict[str, Array]:
 
 
 def phase_table(iterations: DisplayTable) -> DisplayTable:
-    """The phases of some iterations, those that were recorded in part left out; of those that draft also the parts."""
+    """The phases of some iterations, each kind for itself; those that were recorded in part left out; of those that draft also
+    the parts.
+    """
+    kinds = list(zip(iterations["phase"], iterations["kind"], strict=True))
+    phases = [
+        kind
+        for phase in PHASES
+        for kind in dict.fromkeys(own for said, own in kinds if said == phase)
+    ]
     found: list[dict[str, Any]] = []
-    for name in PHASES:
-        own = np.array([phase == name for phase in iterations["phase"]], np.bool_)
-        rows = iterations.take(own & ~iterations["cut"])
+    kind = np.array(iterations["kind"])
+    for name in phases:
+        rows = iterations.take((kind == name) & ~iterations["cut"])
         if rows.n:
             found += [{"phase": name, **_phase(rows)}, *_parts_of_drafting(rows)]
     columns = {c.name: [row.get(c.name, -1) for row in found] for c in PHASE_TABLE.columns}

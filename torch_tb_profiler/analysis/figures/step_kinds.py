@@ -156,8 +156,8 @@ class CommonKinds(msgspec.Struct, frozen=True):
 def common_kinds(a: Facts, b: Facts) -> CommonKinds:
     """Which kinds of steps of two recordings are the same; one that only one has is a kind with steps there alone.
 
-    Kinds of one phase, and micro-batches, are compared with such ones. Those that call the same operators and kernels, by names, are the same; several of
-    them are paired in order of time where both recordings have as many, else the commonest with the commonest and the
+    Kinds of one phase, and micro-batches, are compared with such ones. Those that call the same operators and kernels, by
+    names, are the same; several of them are paired in order of time where both recordings have as many, else the commonest with the commonest and the
     others with the nearest. What takes most time of both and is left over is the same, too: a program that was changed
     calls something else. The kinds of A come first. The cold ones are one kind.
     """
@@ -178,9 +178,9 @@ def common_kinds(a: Facts, b: Facts) -> CommonKinds:
         if said == StepKind.COLD and len(alike[1]):
             partner[alike[0]] = alike[1]
     leading = {int(own[0]) for own in what if len(own)}
-    alike = leading <= {StepKind.UNNAMED, *_BY_CALLS, *MICRO_BATCHES} or len(leading) == 1
+    comparable = leading <= {StepKind.UNNAMED, *_BY_CALLS, *MICRO_BATCHES} or len(leading) == 1
     free = len(partner) and len(what[1]) and partner[0] < 0 and not (partner == 0).any()
-    if alike and free:
+    if comparable and free:
         partner[0] = 0
     return _joined(a, b, partner)
 

@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.summary import WorkloadKind, Writer
 from torch_tb_profiler.units import format_count
+from torch_tb_profiler.views.steps import step_noun
 from torch_tb_profiler.views.words.texts import capitalised
 from torch_tb_profiler.views.work.iterations import iteration_of
 
@@ -60,7 +61,8 @@ def _which(facts: Facts, analysis: Mapping[str, Any]) -> str:
     row, count = analysis["rows"][0], analysis["steps"]
     if "no_steps" in analysis["unsure"] or "sums" in analysis["unsure"]:
         return "the whole recording"
-    named = f"step {step_name(facts, row)}"
+    noun = step_noun(facts, np.array(analysis["all_rows"], np.int64))
+    named = f"{noun} {step_name(facts, row)}"
     iteration = iteration_of(facts, row)
     if iteration is not None:
         named = f"one {iteration['phase']}"

@@ -9,6 +9,7 @@ from torch_tb_profiler.analysis.figures.step_table import category_times
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.views.steps import step_noun
 from torch_tb_profiler.views.wire import FirstLook, FirstParts, Vocabulary
 
 _ORDER = (
@@ -59,7 +60,9 @@ def first_look(facts: Facts, selection: Selection, words: Vocabulary) -> FirstLo
     sums = {says: sum(times.get(key, 0) for key in keys) for says, keys in groups.items()}
     sums[f"What the {words.device} did is unknown for"] = int(facts["steps"]["unrecorded"][row])
     says = max(sums, key=lambda group: sums[group])
-    whole = f"{_the_step(selection)} {format_ns(wall)} {_word(facts)}"
+    noun = step_noun(facts, selection.steps)
+    word = noun if noun != "step" else _word(facts)
+    whole = f"{_the_step(selection)} {format_ns(wall)} {word}"
     return FirstLook(
         headline=f"{says} {format_ns(sums[says])} of {whole}.",
         parts=FirstParts(kind=[kinds.get(key, key) for key in times], path_ns=list(times.values())),

@@ -1,0 +1,63 @@
+"""What is said of steps of several kinds: the one with most time leads, and no other is a saving or an odd step."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.builders.drawn import trace_of
+from tests.builders.listed import listed
+from tests.builders.step_programs import DIFFERENTIATES, TRAINS, Step, steps_listed
+from tests.examples import examples
+from tests.views.findings.test_payload import page
+from torch_tb_profiler.analysis.critical_path.step_groups import own_groups
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.views.critical_path.steps import StepsOfTrace, step_difference_payload
+
+
+@examples(20)
+@given(
+    st.integers(0, 6),
+    st.integers(4, 9),
+    st.integers(1, 60),
+    st.sampled_from(("execute_model", "ProfilerStep#{}", "execute_context_{}(0)")),
+)
+def test_a_prefill_among_decodes_is_neither_odd_nor_periodic_work(
+    place: int, decodes: int, graphs: int, mark: str
+) -> None:
+    if mark.startswith("execute_context"):
+        mark = "iteration {}"
+    decode = Step(1000, ("aten::argmax",), graphs=graphs)
+    prefill = Step(3000, ("aten::mm", "aten::softmax"), kernels=("gemm", "softmax"))
+    steps = [decode] * decodes
+    at = min(place, decodes)
+    steps.insert(at, prefill)
+    events = listed(steps_listed(steps, 0, mark))
+    told = page(events)
+    assert not told.findings or all("periodic" not in one.rule for one in told.findings)
+    assert all(one.step is None or one.recoverable_ns is None for one in told.findings)
+    assert told.median is not None
+    assert told.median != at
+    assert told.steps == decodes
+    assert format_ns(3_000_000) in f"{told.headline} {told.detail}"
+    trace = trace_of(events)
+    facts = derive(trace)
+    insight = build_insight(trace, facts)
+    groups = own_groups(facts, insight)
+    assert groups.slowest_odd == -1
+    why = step_difference_payload(StepsOfTrace(facts, insight), groups, at)
+    assert why.median is None
+    assert "no other step of its kind" in why.headline
+
+
+@pytest.mark.parametrize("size", [2, 4, 7])
+def test_the_answer_says_that_gradients_are_accumulated(size: int) -> None:
+    micro = Step(4100, DIFFERENTIATES, kernels=("gemm",))
+    last = Step(6500, TRAINS, kernels=("gemm",))
+    told = page(listed(steps_listed(([micro] * (size - 1) + [last]) * 3)))
+    whole = format_ns(1000 * (4100 * (size - 1) + 6500))
+    assert f"a training step is {size} micro-batches, {whole}" in told.detail
+    assert "accumulation" in told.detail

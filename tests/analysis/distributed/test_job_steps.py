@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from werkzeug.test import Client
 
 from tests.analysis.distributed.written_ranks import rank_of
 from tests.builders.drawn import trace_of
 from tests.builders.loop import BASE_NS, Event, launched, process, span
 from tests.examples import many
 from tests.runs.written_run import WrittenRun
+from tests.web.served import body
 from torch_tb_profiler.analysis.distributed.steps import common_steps, job_steps
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
+from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views.critical_path.ranks_wire import RanksPathPayload
+from torch_tb_profiler.web.application import Application
 
 MS = 1_000_000
 MOVES_US, GAP_US = 300, 2
@@ -71,7 +77,7 @@ def marked(job: Job, number: int) -> list[Event]:
     return found
 
 
-def fleet_of(job: Job) -> Fleet:
+def run_of(job: Job) -> WrittenRun:
     members = list(range(len(job.ranks)))
     traces = {}
     for number in members:
@@ -81,7 +87,11 @@ def fleet_of(job: Job) -> Fleet:
         traces[f"rank{number}"] = trace_of(
             events, baseTimeNanoseconds=BASE_NS, distributedInfo=info
         )
-    run = WrittenRun(traces)
+    return WrittenRun(traces)
+
+
+def fleet_of(job: Job) -> Fleet:
+    run = run_of(job)
     return Fleets(run).of(run.open("run", "rank0", "1"))
 
 
@@ -135,6 +145,17 @@ def test_marks_four_milliseconds_apart_make_no_step_longer() -> None:
 def test_of_ranks_that_recorded_no_step_together_nobody_is_named() -> None:
     fleet = fleet_of(Job((Marked(0, 0, 2, 1_000), Marked(0, 3, 5, 2_000)), 10_000))
     assert fleet.verdict.kind == "unknown"
+
+
+def test_steps_that_not_all_ranks_recorded_are_said_to_have_no_path() -> None:
+    run = run_of(Job((Marked(0, 0, 3, 1_000), Marked(500, 1, 4, 2_000)), 10_000))
+    client = Client(Application(run, Settings()))  # type: ignore[arg-type]
+    answer = client.get("/critical_path/ranks?run=run&worker=rank0&span=1")
+    found = msgspec.json.decode(body(answer), type=RanksPathPayload)
+    assert (found.steps, found.subject.steps, found.subject.ranks) == (3, "1-3", "rank0, rank1")
+    assert found.notes[1:] == [
+        "Not all ranks recorded 2 of 5 steps: there is no path through all of them there."
+    ]
 
 
 def test_before_steps_that_were_not_recorded_a_step_ends_with_its_own_end() -> None:

@@ -10,7 +10,8 @@ judged        share of the device's kernel time of which the least time is known
 unsure        keys of what could not be judged, see ``not_judged.py``
 replay_error  share by which the replay without changes misses the measured time
 found         all candidates; each with ``rule``, ``costs``, ``behind`` (it saves time once others are mended), ``certainty``,
-              ``change`` (as ``whatif`` takes it, or None), ``artefact``, ``generic`` (names a place and no cause), ``risk`` (see ``Rule``), ``rows`` (the
+              ``change`` (as ``whatif`` takes it, or None), ``artefact``, ``unplanned`` (``Candidate``),
+              ``generic`` (names a place and no cause), ``risk`` (see ``Rule``), ``rows`` (the
               most expensive evidence, rows of spans), ``count`` (of all evidence), ``shown_ns`` (its time per step), ``line``
               (source line or None), ``line_share`` (its share of that), ``numbers``, ``words``, ``of_hit``: None, or, where it does not count in
               all steps, the ``rows`` in which it does and the ``numbers`` of these
@@ -51,7 +52,8 @@ from torch_tb_profiler.store.summary import WorkloadKind
 SHOWN = 20
 """Pieces of evidence that are kept of a finding, the most expensive."""
 EXPECT_IDLE = (WorkloadKind.CAPTURE, WorkloadKind.MICROBENCHMARK, WorkloadKind.SINGLE_KERNEL)
-"""Kinds of work between whose kernels a device is idle by design: only what makes these shorter counts."""
+"""Kinds of work between whose kernels a device is idle by design: only what makes these shorter counts, and what happens
+once."""
 _LARGE = 50_000
 """Spans from which on a second thread saves more than it costs, 10 ms (measured)."""
 ONE_STEP = 0.1
@@ -113,7 +115,8 @@ def _claims(context: RuleContext, simulation: Simulation, small: list[_Claim]) -
             claims.append(_Claim(key, candidate, None, nothing))
             continue
         changed = simulation.changed([edit])
-        if idles and not (changed.work < unchanged.work).any() and not rule.artefact:
+        planned = idles and not rule.artefact and not candidate.unplanned
+        if planned and not (changed.work < unchanged.work).any():
             continue
         # What a rule before said more precisely of the same time is not said again.
         if said.has(changed):
@@ -296,6 +299,7 @@ def _plain(context: RuleContext, claim: _Claim) -> dict[str, Any]:
         "certainty": claim.certainty if candidate.costs and not claim.behind else None,
         "change": candidate.change,
         "artefact": rule.artefact,
+        "unplanned": candidate.unplanned,
         "generic": rule.place >= GENERIC_PLACE,
         "risk": rule.risk,
         "rows": [int(number) for number in row[:SHOWN]],

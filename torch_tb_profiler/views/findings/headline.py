@@ -95,8 +95,10 @@ def answer_of(
         None,
     )
     kind = path.facts.summary.workload.kind
-    # Who holds a run back is no matter of what its kernels are.
-    if kind in EXPECT_IDLE and not (first and RULES[first[0]["rule"]].verdict):
+    # Who holds a run back, and what happened once, is no matter of what its kernels are.
+    if kind in EXPECT_IDLE and not (
+        first and (RULES[first[0]["rule"]].verdict or first[0]["unplanned"])
+    ):
         return _by_design(kind, path, analysis, words)
     if first is None or first[0]["share"] < MUCH:
         iteration = iteration_of(path.facts, analysis["rows"][0])

@@ -74,6 +74,7 @@ def _claim(context: RuleContext) -> Candidate | None:
         words,
         # What happens where nothing was recorded may be needed.
         certainty="certain" if place >= 0 else "likely",
+        unplanned=bool(place < 0 and 2 * (end - start)[longest] > (end - start).sum()),
         edit=_without(context, place, SHORT_GAP if (end - start)[longest] >= SHORT_GAP else 0),
     )
 

@@ -39,6 +39,7 @@ def _claim(context: RuleContext) -> Candidate | None:
         {"why": f"{context.name_of(longest)}, {loads}, loads a module: that is start-up."},
         certainty="likely",
         change="kernels-loaded",
+        unplanned=True,
     )
     if recorded is None:
         return own

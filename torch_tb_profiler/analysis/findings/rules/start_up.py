@@ -53,6 +53,7 @@ def _claim(context: RuleContext) -> Candidate | None:
         {"taken": context.when(row).length, "longest": int(spans["dur"][longest])},
         {"call": context.name_of(longest)},
         edit=host_skips(row),
+        unplanned=True,
     )
 
 

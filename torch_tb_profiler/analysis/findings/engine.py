@@ -224,10 +224,12 @@ def _behind(
     hidden = [claim for claim in sure if not enough(claim.saved)]
     if not others or not hidden:
         return
-    without = _shorter(simulation, simulation.changed(others))
+    # Of what ran ahead by the changes of the others, the difference is nobody's.
+    without = _shorter(simulation, simulation.changed(others), capped=False)
     for claim in hidden:
         edits_too = [*others, *filter(None, [claim.edit])]
-        saved = np.maximum(_shorter(simulation, simulation.changed(edits_too)) - without, 0)
+        mended = _shorter(simulation, simulation.changed(edits_too), capped=False)
+        saved = np.maximum(mended - without, 0)
         if enough(saved):
             found = _Claim(claim.key, claim.candidate, claim.edit, saved)
             found.behind = True
@@ -238,12 +240,19 @@ def _is_sure(claim: _Claim) -> bool:
     return claim.certainty != "theoretical" and not RULES[claim.key].artefact
 
 
-def _shorter(simulation: Simulation, durations: Durations, change: str | None = None) -> Array:
-    """By how much each step is shorter if things last so long, ns, float64 of shape (steps,)."""
+def _shorter(
+    simulation: Simulation, durations: Durations, change: str | None = None, capped: bool = True
+) -> Array:
+    """By how much each step is shorter if things last so long, ns, float64 of shape (steps,); ``capped``: as of
+    ``Simulation.lengths``.
+    """
     steps = simulation.scene.facts["steps"]
     replayed = simulation.replayed
     left = np.divide(
-        simulation.lengths(durations, change), replayed, out=np.ones(steps.n), where=replayed > 0
+        simulation.lengths(durations, change, capped),
+        replayed,
+        out=np.ones(steps.n),
+        where=replayed > 0,
     )
     return np.asarray((steps["end"] - steps["start"]) * (1 - left))
 

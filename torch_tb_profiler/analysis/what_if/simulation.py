@@ -201,13 +201,14 @@ class Simulation:
             return None
         return self.lengths(durations, change)
 
-    def lengths(self, durations: Durations, change: str | None = None) -> Ints:
+    def lengths(self, durations: Durations, change: str | None = None, capped: bool = True) -> Ints:
         """Length of every step if things last so long, ns. ``change``: the one that made them last so long, as
-        ``whatif`` takes it; each is replayed once.
+        ``whatif`` takes it; each is replayed once. capped: no step is shorter by more than what was changed in it; else
+        what ran ahead of its step counts in a later one.
         """
         if change in self._lengths:
             return self._lengths[change]
-        lengths = _lengths(self._times(durations)[2])
+        lengths = _lengths(self._times(durations, capped)[2])
         if change is not None:
             self._lengths[change] = lengths
         return lengths
@@ -234,14 +235,13 @@ class Simulation:
             track=track[order], time=when[order], slack=np.rint(slack).astype(np.int64)
         )
 
-    def _times(self, durations: Durations) -> tuple[Delays, Array, StepTimes]:
+    def _times(self, durations: Durations, capped: bool = True) -> tuple[Delays, Array, StepTimes]:
         graph, facts = self.scene.graph, self.scene.facts
         same = durations.segment is self.measured.segment
         delay = delays(graph, durations, self._between if same else None)
         time = self._chains.replay(delay)
         floor = durations.floor
-        # A host that no longer waits runs ahead into later steps.
-        if durations is not self.measured and durations.waits.all():
+        if durations is not self.measured and capped:
             base = self._base[2]
             least = base.end - base.start - acted_on(graph, facts, self.measured, durations)
             floor = np.maximum(floor, least)

@@ -65,7 +65,8 @@ def _once(context: RuleContext, row: Ints) -> Ints:
     """
     spans = context.trace["spans"]
     row = np.setdiff1d(row[~context.named(row, _OTHER.match)], loading_calls(context.scene))
-    takes = context.named(row, ALLOCATES.match)
+    # What a device waits for of them ``allocator_churn`` tells.
+    takes = context.named(row, ALLOCATES.match) & context.has_device
     launched = context.work.launch[context.work.launch >= 0].min(initial=spans.n)
     row = row[~takes | (np.cumsum(takes) == 1) & (row < launched)]
     chosen = []

@@ -187,12 +187,15 @@ class Simulation:
         delay, time, changed = self._times(durations) if edits else self._base
         base, table = self._base[2], self.scene.facts["steps"]
         earlier = table["earlier"][steps]
+        told = (changed.end - changed.start)[steps]
+        simulated = np.maximum(told, self._least(durations)[steps]) if edits else told
         prediction = Prediction.of(
             step_lengths(table)[steps].astype(np.float64),
             np.maximum((base.end - base.start)[steps] - earlier, 0),
-            np.maximum((changed.end - changed.start)[steps] - earlier, 0),
+            np.maximum(simulated - earlier, 0),
         )
-        return prediction, _path(self.scene, delay, time, changed, steps, durations)
+        path = _path(self.scene, delay, time, changed, steps, durations)
+        return prediction, path * (simulated.sum() / max(float(told.sum()), 1.0))
 
     def step_lengths(self, change: str, edits: Sequence[Edit]) -> Ints | None:
         """Length of every step with a change, ns; None where it changes nothing."""
@@ -208,7 +211,9 @@ class Simulation:
         """
         if change in self._lengths:
             return self._lengths[change]
-        lengths = _lengths(self._times(durations, capped)[2])
+        lengths = _lengths(self._times(durations)[2])
+        if capped:
+            lengths = np.maximum(lengths, np.rint(self._least(durations)).astype(np.int64))
         if change is not None:
             self._lengths[change] = lengths
         return lengths
@@ -235,17 +240,18 @@ class Simulation:
             track=track[order], time=when[order], slack=np.rint(slack).astype(np.int64)
         )
 
-    def _times(self, durations: Durations, capped: bool = True) -> tuple[Delays, Array, StepTimes]:
+    def _least(self, durations: Durations) -> Array:
+        """How long each step lasts at least if things last so long: none is shorter by more than what was changed in it, ns."""
+        base, graph = self._base[2], self.scene.graph
+        changed = acted_on(graph, self.scene.facts, self.measured, durations)
+        return np.asarray(base.end - base.start - changed)
+
+    def _times(self, durations: Durations) -> tuple[Delays, Array, StepTimes]:
         graph, facts = self.scene.graph, self.scene.facts
         same = durations.segment is self.measured.segment
         delay = delays(graph, durations, self._between if same else None)
         time = self._chains.replay(delay)
-        floor = durations.floor
-        if durations is not self.measured and capped:
-            base = self._base[2]
-            least = base.end - base.start - acted_on(graph, facts, self.measured, durations)
-            floor = np.maximum(floor, least)
-        return delay, time, step_times(graph, facts, time, floor)
+        return delay, time, step_times(graph, facts, time, durations.floor)
 
 
 def _lengths(times: StepTimes) -> Ints:

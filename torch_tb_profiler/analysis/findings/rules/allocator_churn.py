@@ -26,9 +26,12 @@ def _claim(context: RuleContext) -> Candidate | None:
     # Before the first work of a recording without steps, the device waits for them as well.
     start, end = context.times(row)
     early, start, end = shared(start, end, subtract(context.windows, context.judged))
-    parts = zip(gaps_after(context, row), (row[early], start, end), strict=True)
+    held = zip(gaps_after(context, row), (row[early], start, end), strict=True)
+    call, begin, until = (np.concatenate(parts) for parts in held)
     return Candidate(
-        *map(np.concatenate, parts),
+        call,
+        begin,
+        until,
         {"calls": len(row) / len(context.steps)},
         edit=host_skips(row),
         unplanned=True,

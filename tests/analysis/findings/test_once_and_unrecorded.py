@@ -71,7 +71,7 @@ def test_a_stretch_without_a_record(
         assert one["recoverable_ns"] == pytest.approx(milliseconds * 1e6, abs=60_000)
         assert one["certainty"] == "likely"
         names = (NAMES[number % len(NAMES)] for number in (after, after + 1))
-        assert one["words"]["why"].endswith("after aten::{}, before aten::{}.".format(*names))
+        assert one["words"]["why"].endswith("after aten::{}, before aten::{}".format(*names))
         if milliseconds * 1000 > 2 * count * PACE:
             assert found["found"][0]["rule"] == "idle_host"
         answers.append((found["found"][0]["rule"], one["words"], one["numbers"]))

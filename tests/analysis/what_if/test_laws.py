@@ -16,14 +16,17 @@ from tests.analysis.test_any_trace import ARROW, EVENT
 from tests.builders.drawn import trace_of
 from tests.conftest import REAL_TRACES
 from tests.examples import examples
+from torch_tb_profiler.analysis.arrays.intervals import measure, union
+from torch_tb_profiler.analysis.facts.communication import communication_rows
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
-from torch_tb_profiler.analysis.what_if.changes import CHANGES, read_change
+from torch_tb_profiler.analysis.what_if.changes import CHANGES, PRESETS, read_change
 from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.analysis.what_if.table import edits
-from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.columns import Array, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
 SCALED = (
     "host:factor={}",
@@ -35,7 +38,15 @@ SCALED = (
 FACTORS = (0, 0.3, 1, 2)
 SAVING = (
     *(text.format(0.5) for text in SCALED),
-    *("dataloader-ready", "no-sync", "graph", "graphs", "no-python", "no-overhead"),
+    *(
+        "dataloader-ready",
+        "no-sync",
+        "graph",
+        "graphs",
+        "no-python",
+        "no-overhead",
+        "kernels-loaded",
+    ),
     *("peak:share=0.7", "precision", "fuse", "fuse-chains", "buckets", "overlap"),
 )
 NEAR = 2.0
@@ -80,10 +91,76 @@ def check(replayed: Replayed) -> None:
         if text != "no-sync":
             saved = unchanged.sum() - alone[text]
             assert saved <= replayed.removed(text) + near, (text, saved)
+        if text in ACTS_ON:
+            most = acted_on(replayed.simulation, text)
+            assert (unchanged - steps <= most + near).all(), (text, unchanged - steps, most)
     for one, other in zip(SAVING, (*SAVING[3:], *SAVING[:3]), strict=True):
         both = replayed.steps(one, other)
         assert both.sum() <= min(alone[one], alone[other]) + near, (one, other)
         np.testing.assert_array_equal(both, replayed.steps(other, one))
+
+
+def _launches(simulation: Simulation) -> Array:
+    """Per step from the first launch of device work to the last, all threads added up, ns."""
+    scene = simulation.scene
+    spans, work = scene.trace["spans"], scene.graph.work
+    of_device = (work.launch >= 0) & np.isin(spans["role"][work.row], DEVICE_ROLES)
+    launch = np.unique(work.launch[of_device])
+    step, track = scene.facts["span_links"]["step"][launch], spans["track"][launch]
+    most = np.zeros(scene.facts["steps"].n)
+    for number, thread in {*zip(step.tolist(), track.tolist(), strict=True)}:
+        begin = spans["start"][launch[(step == number) & (track == thread)]]
+        if number >= 0:
+            most[number] += begin.max() - begin.min()
+    return most
+
+
+def _roles(simulation: Simulation, *roles: Role) -> Mask:
+    return np.asarray(np.isin(simulation.scene.trace["spans"]["role"], roles))
+
+
+def _communication(simulation: Simulation) -> Mask:
+    scene = simulation.scene
+    found = np.zeros(scene.trace["spans"].n, np.bool_)
+    found[communication_rows(scene.trace, scene.facts)] = True
+    found[scene.graph.work.row[~_roles(simulation, *DEVICE_ROLES)[scene.graph.work.row]]] = True
+    return found
+
+
+ACTS_ON: dict[str, Any] = {
+    "graph": _launches,
+    "network:factor=0.5": _communication,
+    "buckets": _communication,
+    "overlap": _communication,
+    "no-python": lambda simulation: _roles(simulation, Role.PYTHON),
+    "no-overhead": lambda simulation: _roles(simulation, Role.OVERHEAD),
+    "peak:share=0.7": lambda simulation: _roles(simulation, *DEVICE_ROLES),
+    "precision": lambda simulation: _roles(simulation, *DEVICE_ROLES),
+    "scale:kind=kernel,factor=0.5": lambda simulation: _roles(simulation, *DEVICE_ROLES),
+}
+"""What a change acts on: spans, or time per step."""
+
+
+def acted_on(simulation: Simulation, text: str) -> Array:
+    """Time of what a change acts on, ns, float64 of shape (steps,): of device work what a step launched, of the host what is
+    from the begin of its mark to its end.
+    """
+    trace, facts = simulation.scene.trace, simulation.scene.facts
+    what = ACTS_ON[text](simulation)
+    if what.dtype != np.bool_:
+        return np.asarray(what)
+    spans, steps = trace["spans"], facts["steps"]
+    work = np.zeros(spans.n, np.bool_)
+    work[simulation.scene.graph.work.row] = True
+    step = facts["span_links"]["step"]
+    own = np.flatnonzero(what & work & (step >= 0))
+    total = np.bincount(step[own], weights=spans["dur"][own], minlength=steps.n)
+    row = np.flatnonzero(what & ~work)
+    for track in np.unique(spans["track"][row]):
+        mine = row[spans["track"][row] == track]
+        time = union(spans["start"][mine], spans["start"][mine] + spans["dur"][mine])
+        total = total + measure(time, steps["host_start"], steps["end"])
+    return np.asarray(total, np.float64)
 
 
 @examples(200)
@@ -125,4 +202,13 @@ def test_any_order_of_any_changes_is_the_same() -> None:
 
 def test_every_change_is_judged() -> None:
     judged = {text.partition(":")[0] for text in (*SAVING, *SCALED)}
-    assert judged | {"kernels-loaded", "no-stragglers"} == set(CHANGES)
+    assert judged | {"no-stragglers"} == set(CHANGES)
+
+
+def test_a_job_without_an_accelerator_is_offered_no_graph_launch() -> None:
+    [path] = [path for path in samples() if path.parent.name == "ddp_gloo"]
+    made = insight(path)
+    offered = {made.strings[int(number)] for number in np.unique(made["what_if_steps"]["change"])}
+    device = {"graph", "no-sync", "peak:share=0.7", "precision", "kernels-loaded", "no-overhead"}
+    assert offered & set(PRESETS)
+    assert not offered & device

@@ -32,6 +32,7 @@ class Candidate(msgspec.Struct, frozen=True):
         certainty: that of the rule, unless given.
         change: the change as ``whatif`` takes it.
         edit: what the change does; not needed with ``change``. With neither it costs no step time.
+        unplanned: it happens once, so that it is no part of how a benchmark is built.
     """
 
     row: Ints
@@ -42,6 +43,7 @@ class Candidate(msgspec.Struct, frozen=True):
     certainty: Certainty | None = None
     change: str | None = None
     edit: Edit | None = None
+    unplanned: bool = False
 
     @property
     def costs(self) -> bool:

@@ -11,7 +11,8 @@ judged        share of the device's kernel time of which the least time is known
 unsure        keys of what could not be judged, see ``not_judged.py``
 replay_error  share by which the replay without changes misses the measured time
 found         all candidates; each with ``rule``, ``costs``, ``behind`` (it saves time once others are mended), ``certainty``,
-              ``change`` (as ``whatif`` takes it, or None), ``artefact``, ``generic`` (names a place and no cause), ``risk`` (see ``Rule``), ``rows`` (the
+              ``change`` (as ``whatif`` takes it, or None), ``artefact``, ``unplanned`` (``Candidate``),
+              ``generic`` (names a place and no cause), ``risk`` (see ``Rule``), ``rows`` (the
               most expensive evidence, rows of spans), ``count`` (of all evidence), ``shown_ns`` (its time per step), ``line``
               (source line or None), ``line_share`` (its share of that), ``numbers``, ``words``, ``of_hit``: None, or, where it does not count in
               all steps, the ``rows`` in which it does and the ``numbers``, ``words`` and ``shown_ns`` of these
@@ -61,7 +62,8 @@ from torch_tb_profiler.store.summary import WorkloadKind
 SHOWN = 20
 """Pieces of evidence that are kept of a finding, the most expensive."""
 EXPECT_IDLE = (WorkloadKind.CAPTURE, WorkloadKind.MICROBENCHMARK, WorkloadKind.SINGLE_KERNEL)
-"""Kinds of work between whose kernels a device is idle by design: only what makes these shorter counts."""
+"""Kinds of work between whose kernels a device is idle by design: only what makes these shorter counts, and what happens
+once."""
 _LARGE = 50_000
 """Spans from which on a second thread saves more than it costs, 10 ms (measured)."""
 ONE_STEP = 0.1
@@ -136,7 +138,8 @@ def _claims(context: RuleContext, simulation: Simulation, small: list[_Claim]) -
             claims.append(_Claim(key, candidate, None, nothing))
             continue
         changed = simulation.changed([edit])
-        if idles and not (changed.work < unchanged.work).any() and not rule.artefact:
+        planned = idles and not rule.artefact and not candidate.unplanned
+        if planned and not (changed.work < unchanged.work).any():
             continue
         # What a rule before said more precisely of the same time is not said again.
         if said.has(changed):
@@ -244,10 +247,12 @@ def _behind(
     hidden = [claim for claim in sure if not enough(claim.saved)]
     if not others or not hidden:
         return
-    without = _shorter(simulation, simulation.changed(others))
+    # Of what ran ahead by the changes of the others, the difference is nobody's.
+    without = _shorter(simulation, simulation.changed(others), capped=False)
     for claim in hidden:
         edits_too = [*others, *filter(None, [claim.edit])]
-        saved = np.maximum(_shorter(simulation, simulation.changed(edits_too)) - without, 0)
+        mended = _shorter(simulation, simulation.changed(edits_too), capped=False)
+        saved = np.maximum(mended - without, 0)
         if enough(saved):
             found = _Claim(claim.key, claim.candidate, claim.edit, saved)
             found.behind = True
@@ -258,12 +263,19 @@ def _is_sure(claim: _Claim) -> bool:
     return claim.certainty != "theoretical" and not RULES[claim.key].artefact
 
 
-def _shorter(simulation: Simulation, durations: Durations, change: str | None = None) -> Array:
-    """By how much each step is shorter if things last so long, ns, float64 of shape (steps,)."""
+def _shorter(
+    simulation: Simulation, durations: Durations, change: str | None = None, capped: bool = True
+) -> Array:
+    """By how much each step is shorter if things last so long, ns, float64 of shape (steps,); ``capped``: as of
+    ``Simulation.lengths``.
+    """
     steps = simulation.scene.facts["steps"]
     replayed = simulation.replayed
     left = np.divide(
-        simulation.lengths(durations, change), replayed, out=np.ones(steps.n), where=replayed > 0
+        simulation.lengths(durations, change, capped),
+        replayed,
+        out=np.ones(steps.n),
+        where=replayed > 0,
     )
     return np.asarray((steps["end"] - steps["start"]) * (1 - left))
 
@@ -318,6 +330,7 @@ def _plain(context: RuleContext, claim: _Claim) -> dict[str, Any]:
         "certainty": claim.certainty if candidate.costs and not claim.behind else None,
         "change": candidate.change,
         "artefact": rule.artefact,
+        "unplanned": candidate.unplanned,
         "generic": rule.place >= GENERIC_PLACE,
         "risk": rule.risk,
         "rows": [int(number) for number in row[:SHOWN]],

@@ -228,23 +228,17 @@ def keep_before(graph: Graph, facts: Facts, durations: Durations, measured: Dura
 
 
 def acted_on(graph: Graph, facts: Facts, measured: Durations, changed: Durations) -> Array:
-    """By how much all that a change acts on in each step is shorter, and how long the host waits where it no longer does: no
-    step can be shorter by more. ns, float64 of shape (steps,).
+    """By how much all that a change acts on in each step is shorter: no step can be shorter by more. ns, float64 of shape
+    (steps,).
 
-    A step's host work lies from the begin of its annotation to its end; its device work is what it launched.
+    A step's host work lies from the begin of its annotation to its end; its device work is what it launched. A host that no
+    longer waits runs ahead, so that its waits count in later steps as well.
     """
     steps, host, points = facts["steps"], graph.host, graph.points
-    total = np.zeros(steps.n + 1)
-    for start, end, gone in (
-        (host.start, host.end, measured.segment - changed.segment),
-        (points.reach, points.time, np.where(changed.waits, 0, points.time - points.reach)),
-    ):
-        row = np.flatnonzero(gone > 0)
-        first = np.searchsorted(steps["end"], start[row], side="right")
-        stop = np.maximum(np.searchsorted(steps["host_start"], end[row]), first)
-        np.add.at(total, first, gone[row])
-        np.add.at(total, stop, -gone[row])
-    total = np.cumsum(total)[:-1]
+    gone = measured.segment - changed.segment
+    total = _in_steps(steps, host.start, host.end, gone)
+    waited = np.where(changed.waits, 0, points.time - points.reach)
+    total += np.cumsum(_in_steps(steps, points.reach, points.time, waited))
     for step, parts in (
         (graph.step, ("work", "lead", "latency")),
         (graph.step[graph.joined], ("after",)),
@@ -253,3 +247,14 @@ def acted_on(graph: Graph, facts: Facts, measured: Durations, changed: Durations
             gone = np.maximum(getattr(measured, part) - getattr(changed, part), 0)
             np.add.at(total, step[step >= 0], gone[step >= 0])
     return np.asarray(total)
+
+
+def _in_steps(steps: Table, start: Ints, end: Ints, time: Array) -> Array:
+    """Sums of the times of some intervals by the steps that each reaches into, float64."""
+    total = np.zeros(steps.n + 1)
+    row = np.flatnonzero(time > 0)
+    first = np.searchsorted(steps["end"], start[row], side="right")
+    stop = np.maximum(np.searchsorted(steps["host_start"], end[row]), first)
+    np.add.at(total, first, time[row])
+    np.add.at(total, stop, -time[row])
+    return np.cumsum(total)[:-1]

@@ -193,12 +193,15 @@ class Simulation:
         delay, time, changed = self._times(durations) if edits else self._base
         base, table = self._base[2], self.scene.facts["steps"]
         earlier = table["earlier"][steps]
+        told = (changed.end - changed.start)[steps]
+        simulated = np.maximum(told, self._least(durations)[steps]) if edits else told
         prediction = Prediction.of(
             step_lengths(table)[steps].astype(np.float64),
             np.maximum((base.end - base.start)[steps] - earlier, 0),
-            np.maximum((changed.end - changed.start)[steps] - earlier, 0),
+            np.maximum(simulated - earlier, 0),
         )
-        return prediction, _path(self.scene, delay, time, changed, steps, durations)
+        path = _path(self.scene, delay, time, changed, steps, durations)
+        return prediction, path * (simulated.sum() / max(float(told.sum()), 1.0))
 
     def step_lengths(self, change: str, edits: Sequence[Edit]) -> Ints | None:
         """Length of every step with a change, ns; None where it changes nothing."""
@@ -207,13 +210,16 @@ class Simulation:
             return None
         return self.lengths(durations, change)
 
-    def lengths(self, durations: Durations, change: str | None = None) -> Ints:
+    def lengths(self, durations: Durations, change: str | None = None, capped: bool = True) -> Ints:
         """Length of every step if things last so long, ns. ``change``: the one that made them last so long, as
-        ``whatif`` takes it; each is replayed once.
+        ``whatif`` takes it; each is replayed once. capped: no step is shorter by more than what was changed in it; else
+        what ran ahead of its step counts in a later one.
         """
         if change in self._lengths:
             return self._lengths[change]
         lengths = _lengths(self._times(durations)[2])
+        if capped:
+            lengths = np.maximum(lengths, np.rint(self._least(durations)).astype(np.int64))
         if change is not None:
             self._lengths[change] = lengths
         return lengths
@@ -240,18 +246,18 @@ class Simulation:
             track=track[order], time=when[order], slack=np.rint(slack).astype(np.int64)
         )
 
+    def _least(self, durations: Durations) -> Array:
+        """How long each step lasts at least if things last so long: none is shorter by more than what was changed in it, ns."""
+        base, graph = self._base[2], self.scene.graph
+        changed = acted_on(graph, self.scene.facts, self.measured, durations)
+        return np.asarray(base.end - base.start - changed)
+
     def _times(self, durations: Durations) -> tuple[Delays, Array, StepTimes]:
         graph, facts = self.scene.graph, self.scene.facts
         same = durations.segment is self.measured.segment
         delay = delays(graph, durations, self._between if same else None)
         time = self._chains.replay(delay)
-        floor = durations.floor
-        # A host that no longer waits runs ahead into later steps.
-        if durations is not self.measured and durations.waits.all():
-            base = self._base[2]
-            least = base.end - base.start - acted_on(graph, facts, self.measured, durations)
-            floor = np.maximum(floor, least)
-        return delay, time, step_times(graph, facts, time, floor)
+        return delay, time, step_times(graph, facts, time, durations.floor)
 
 
 def _lengths(times: StepTimes) -> Ints:

@@ -123,8 +123,10 @@ def answer_of(
         place = copies.place() if (copies.column("line") >= 0).any() else None
         told = (_pace(copies, path, analysis), _most(place, copies.total))
         return Answer(headline, " ".join(filter(None, told)), place.line if place else "")
-    # Who holds a run back is no matter of what its kernels are.
-    if kind in EXPECT_IDLE and not (first and RULES[first[0]["rule"]].verdict):
+    # Who holds a run back, and what happened once, is no matter of what its kernels are.
+    if kind in EXPECT_IDLE and not (
+        first and (RULES[first[0]["rule"]].verdict or first[0]["unplanned"])
+    ):
         return _by_design(kind, path, analysis, words)
     if first is None or first[0]["share"] < MUCH:
         if iteration is None and words["step"] in PHASE_NOUNS:

@@ -6,19 +6,35 @@ Change: the calls take no time and wait for nothing. Certain.
 
 from __future__ import annotations
 
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.intervals import measure, shared, subtract
 from torch_tb_profiler.analysis.facts.launches import ALLOCATES
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.host_time import gaps_after
 from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
+from torch_tb_profiler.store.roles import Role
 
 
 def _claim(context: RuleContext) -> Candidate | None:
     if not context.has_device:
         return None
-    row = context.runtime_calls(ALLOCATES)
+    row = context.rows_named(context.of_role(Role.RUNTIME), ALLOCATES.match)
+    start, end = context.times(row)
+    row = row[measure(context.windows, start, start + 1) > 0]
+    # Before the first work of a recording without steps, the device waits for them as well.
+    start, end = context.times(row)
+    early, start, end = shared(start, end, subtract(context.windows, context.judged))
+    held = zip(gaps_after(context, row), (row[early], start, end), strict=True)
+    call, begin, until = (np.concatenate(parts) for parts in held)
     return Candidate(
-        *gaps_after(context, row), {"calls": len(row) / len(context.steps)}, edit=host_skips(row)
+        call,
+        begin,
+        until,
+        {"calls": len(row) / len(context.steps)},
+        edit=host_skips(row),
+        unplanned=True,
     )
 
 

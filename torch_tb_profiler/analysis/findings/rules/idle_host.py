@@ -62,7 +62,7 @@ def _claim(context: RuleContext) -> Candidate | None:
             for word, row in zip(("after", "before"), each, strict=True)
             if row >= 0
         ]
-        words = {"why": ", ".join(("Nothing was recorded of what it does there", *told)) + "."}
+        words = {"why": ", ".join(("Nothing was recorded of what it does there", *told))}
     return Candidate(
         event,
         start,
@@ -74,6 +74,7 @@ def _claim(context: RuleContext) -> Candidate | None:
         words,
         # What happens where nothing was recorded may be needed.
         certainty="certain" if place >= 0 else "likely",
+        unplanned=bool(place < 0 and 2 * (end - start)[longest] > (end - start).sum()),
         edit=_without(context, place, SHORT_GAP if (end - start)[longest] >= SHORT_GAP else 0),
     )
 
@@ -177,7 +178,7 @@ RULE = Rule(
     details=(
         ("doing", "It is in {doing}."),
         ("kind", "It is {kind}."),
-        ("why", "{why}"),
+        ("why", "{why}."),
     ),
     numbers={"longest": ("Longest", "ns"), "stretches": ("Stretches", "count")},
 )

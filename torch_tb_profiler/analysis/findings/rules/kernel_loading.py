@@ -36,9 +36,10 @@ def _claim(context: RuleContext) -> Candidate | None:
         start,
         end,
         {"calls": len(call) / len(context.steps)},
-        {"why": f"{context.name_of(longest)}, {loads}, loads a module: that is start-up."},
+        {"why": f"{context.name_of(longest)}, {loads}, loads a module: that is start-up"},
         certainty="likely",
         change="kernels-loaded",
+        unplanned=True,
     )
     if recorded is None:
         return own
@@ -65,7 +66,7 @@ RULE = Rule(
     details=(
         ("records", "The driver recorded it {records} times per {step}."),
         ("calls", "Calls that load: {calls} per {step}."),
-        ("why", "{why}"),
+        ("why", "{why}."),
     ),
     numbers={"records": ("Overhead records", "count"), "calls": ("Calls that load", "count")},
 )

@@ -117,6 +117,7 @@ def _candidate(
     if words.get("nothing") and words.get("before"):
         seen = int(present.sum())
         often = "in every step" if seen == len(steps) else f"in {seen} of {len(steps)} steps"
+        often = "once" if len(start) == 1 else "in the recording" if context.is_whole else often
         words |= {
             "why": f"It comes after {words['before']}, {often}; with_stack=True shows its line."
         }

@@ -1,7 +1,7 @@
 """What happens once when a program starts: Python imports, the accelerator's context (within whichever call into its runtime
-comes first). A first step that is cold is left out, and so is what loads kernels (``kernel_loading``).
+comes first), compiling. A first step that is cold is left out, and so is what loads kernels (``kernel_loading``).
 
-Evidence: import frames, calls that initialise, and single calls into the runtime that take at least 10 ms and longer than
+Evidence: import frames, calls that compile or initialise, and single calls into the runtime that take at least 10 ms and longer than
 all others of their name together, but for those that wait for the device or copy; of calls for memory only the first,
 before anything is launched.
 Change: they take no time, as in every later step. Likely. Wrong for a program that runs only once.
@@ -13,7 +13,7 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import measure
+from torch_tb_profiler.analysis.arrays.intervals import intersect, measure
 from torch_tb_profiler.analysis.facts.launches import ALLOCATES
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
@@ -39,6 +39,7 @@ def _claim(context: RuleContext) -> Candidate | None:
         (
             context.rows_named(runtime, _BEGINS.match),
             _once(context, runtime),
+            context.compilations.row,
             context.rows_named(python, _IMPORTS.search),
         )
     )
@@ -47,12 +48,14 @@ def _claim(context: RuleContext) -> Candidate | None:
     if not len(row):
         return None
     longest = row[np.argmax(spans["dur"][row])]
+    taken = intersect(context.when(row), context.windows).length / len(context.steps)
     return Candidate(
         row,
         *context.times(row),
-        {"taken": context.when(row).length, "longest": int(spans["dur"][longest])},
+        {"taken": taken, "longest": int(spans["dur"][longest])},
         {"call": context.name_of(longest)},
         edit=host_skips(row),
+        unplanned=True,
     )
 
 
@@ -62,7 +65,8 @@ def _once(context: RuleContext, row: Ints) -> Ints:
     """
     spans = context.trace["spans"]
     row = np.setdiff1d(row[~context.named(row, _OTHER.match)], loading_calls(context.scene))
-    takes = context.named(row, ALLOCATES.match)
+    # What a device waits for of them ``allocator_churn`` tells.
+    takes = context.named(row, ALLOCATES.match) & context.has_device
     launched = context.work.launch[context.work.launch >= 0].min(initial=spans.n)
     row = row[~takes | (np.cumsum(takes) == 1) & (row < launched)]
     chosen = []
@@ -80,7 +84,7 @@ RULE = Rule(
     title="The recording holds the start of the program",
     action="Record after start-up",
     fact="{taken} of start-up",
-    sentence="""{taken} of the {step} is start-up: the context of the {device} and imports are made once; without it
+    sentence="""{taken} of the {step} is start-up: the context of the {device}, imports and compiled code are made once; without it
     the {step} is {gain} ({share}) shorter.""",
     attempt="""Record steps after the first ones: schedule(wait=1, warmup=2, active=3) and step() after each
     iteration. A program that starts often keeps a process alive, or loads lazily
@@ -88,7 +92,7 @@ RULE = Rule(
     caveat="A program that runs once pays for its start.",
     views=("overview",),
     certainty="likely",
-    cause="Start-up takes {taken} of {the_step}",
+    cause="Start-up takes {gain} of {the_step}",
     without="Without it",
     links=(("Profiler schedule", links.DOCS + "profiler.html#torch.profiler.schedule"),),
     details=(("call", "The longest part is {call}: {longest}."),),

@@ -92,7 +92,7 @@ def answer_of(
             f"The file holds only sums, {total} in total.",
             "It tells where time was spent, not when.",
         )
-    kind = path.facts["steps"]["kind"]
+    kinds = path.facts["steps"]["kind"]
     first = next(
         (
             (item, own)
@@ -101,7 +101,7 @@ def answer_of(
             and item["share"] >= LEAST
             and (
                 item.get("weighs", item["share"]) >= LEAST
-                or kind[item["row"]] == kind[analysis["rows"][0]]
+                or kinds[item["row"]] == kinds[analysis["rows"][0]]
             )
             and RULES[item["rule"]].cause
         ),

@@ -176,8 +176,8 @@ def findings_in_run(
     ranks = format_names([worker for worker, _ in names])
     for item in told["found"]:
         if "common" in item:
-            own = source.subject([item["row"]] if item["row"] >= 0 else [])
-            item["subject"] = replace(own, ranks=ranks, steps=str(item["common"]))
+            subject = source.subject([item["row"]] if item["row"] >= 0 else [])
+            item["subject"] = replace(subject, ranks=ranks, steps=str(item["common"]))
     insight = with_waiting(source.trace, source.facts, source.insight, figures, asked)
     return _payload(replace(source, insight=insight), told, ranks=len(names))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -54,13 +55,20 @@ def test_tables_of_unequal_size_are_no_unequal_input(rows: list[int], name: str,
         events: list[Event] = []
         for step in range(8):
             start = int(trace["spans"]["start"].min())
-            told = {"Input Dims": [[table, 16], [512]], "Input type": ["float", "long int"]}
+            told: dict[str, Any] = {
+                "Input Dims": [[table, 16], [512]],
+                "Input type": ["float", "long int"],
+            }
             begin = float(start) / 1000 + 10 + 3000 * step
             events.append(entry("user_annotation", f"ProfilerStep#{step}", begin, 2990))
             events.append(entry("cpu_op", name, begin + 1, float(work[rank, step]), **told))
-            args = {"Collective name": "allreduce", "Process Group Name": "0", "Seq": step}
+            args: dict[str, Any] = {
+                "Collective name": "allreduce",
+                "Process Group Name": "0",
+                "Seq": step,
+            }
             called = begin + float(work[rank, step]) + 2
-            args["Group size"] = len(rows)  # type: ignore[assignment]
+            args["Group size"] = len(rows)
             end = begin + 1300
             events.append(entry("cpu_op", "c10d::allreduce_", called, end - called, **args))
             events.append(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -122,7 +124,11 @@ def by_groups(*called: tuple[str, str, float]) -> list[Event]:
         found.append(span("cpu_op", "aten::mm", now + 1, 1000))
         now += 1010
         for name, kind, length in called:
-            told = {"Collective name": kind, "Process Group Name": name, "Group size": 2}
+            told: dict[str, Any] = {
+                "Collective name": kind,
+                "Process Group Name": name,
+                "Group size": 2,
+            }
             found.append(span("cpu_op", "c10d::call_", now, 5, **told))
             found.append(span("user_annotation", f"gloo:{kind}", now + 6, length, 2, **told))
             now += length + 12

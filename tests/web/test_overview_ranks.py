@@ -118,9 +118,8 @@ def test_workers_that_are_not_there_are_counted_and_take_part_by_their_groups(
 def test_two_causes_are_told_in_the_sample() -> None:
     found = asking(sample("samples/synthetic_ddp8"))("/overview/ranks", "rank0")
     assert found["headline"][0].startswith("Rank 5 holds all others back: 1.74 ms of each 10.1 ms")
-    assert found["headline"][2].startswith(
-        "Once, in step 7, rank 2 held all others back by 8.70 ms"
-    )
+    once = "Once, in step 7, rank 2 held all others back by 8.70 ms"
+    assert any(text.startswith(once) for text in found["headline"])
 
 
 def test_a_thousand_ranks_fit_a_reply_and_do_not_take_long() -> None:

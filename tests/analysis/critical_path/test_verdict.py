@@ -124,11 +124,13 @@ def test_the_saving_ends_at_the_next_slowest_rank(second: float, seed: int) -> N
     work[1] *= 2
     work[3] *= 1 + second
     found = judged(fleet_of(*job(work)))
-    assert found.hold is not None
-    assert found.hold.ranks in ((1,), (1, 3))
-    if found.hold.ranks == (1,):
-        saved = (work[1] - work[3]).mean() * 1000
-        assert abs(found.per_step - saved) <= 0.1 * saved + 30_000
+    if found.hold is None:
+        # Two that are as late are half of them.
+        assert found.part == (1, 3)
+        return
+    assert found.hold.ranks == (1,)
+    saved = (work[1] - work[3]).mean() * 1000
+    assert abs(found.per_step - saved) <= 0.1 * saved + 30_000
 
 
 @settings(max_examples=3, deadline=None)

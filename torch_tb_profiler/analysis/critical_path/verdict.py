@@ -259,6 +259,7 @@ def _always(blames: Sequence[Blame], steps: Ints, length: Ints, came: Arrivals) 
         return None
     _, most = max(groups, key=lambda group: len(group[1]))
     named = to_blame(most) or [most[0].rank]
+    most = [blame for blame in most if not {blame.rank, *blame.also}.isdisjoint(named)]
     if 2 * len(most) <= len(steps):
         return None
     plain = len(most) == len(steps) and all(

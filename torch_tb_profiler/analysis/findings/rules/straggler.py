@@ -1,8 +1,8 @@
 """Another rank holds this one and all others back in most steps.
 
-Formula: the verdict on the ranks of the run (``critical_path/verdict.py``): the same rank holds most steps back, more
-often than chance would have it. Saving: the run is replayed through all ranks with that rank as fast as the others, so
-it ends at the next slowest. Change: that. Certain where more work, longer kernels or waiting for data show it, else
+Formula: the verdict on the ranks of the run (``critical_path/verdict.py``): the same rank comes last to the collectives of
+most steps, more often or later than chance would have it. Saving: what the others waited for it beyond the next-latest,
+which then sets the pace. Certain where more work, longer kernels or waiting for data show it, else
 likely; theoretical where the ranks share the processors of one machine, which may let another run first next time.
 All workers of the run are read for it; of more than 2,048 those with the nearest ranks.
 """

@@ -24,6 +24,7 @@ from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.missing_data import unrecorded
 from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.analysis.figures.step_kinds import doing_no_less, of_leading_kind
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
 from torch_tb_profiler.analysis.findings.rule import HOST, Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
@@ -40,6 +41,7 @@ from torch_tb_profiler.views.findings.path import (
     of_line,
     plain,
 )
+from torch_tb_profiler.views.steps import step_noun
 from torch_tb_profiler.views.words.texts import capitalised, filled
 from torch_tb_profiler.views.work.iterations import (
     answer_of_server,
@@ -92,17 +94,16 @@ def answer_of(
             f"The file holds only sums, {total} in total.",
             "It tells where time was spent, not when.",
         )
-    kinds = path.facts["steps"]["kind"]
+    rows = np.array(analysis["all_rows"], np.int64)
+    own_kind, more = of_leading_kind(path.facts, rows), doing_no_less(path.facts, rows)
+    leads = {*own_kind.tolist(), *more.tolist(), *analysis["rows"]}
     first = next(
         (
             (item, own)
             for item, own in zip(analysis["found"], texts, strict=True)
             if item["certainty"] in ("certain", "likely")
             and item["share"] >= LEAST
-            and (
-                item.get("weighs", item["share"]) >= LEAST
-                or kinds[item["row"]] == kinds[analysis["rows"][0]]
-            )
+            and (item["row"] in leads or item["row"] < 0)
             and RULES[item["rule"]].cause
         ),
         None,
@@ -205,7 +206,9 @@ def _of_cause(
         own["the_step"] += " of the job"
     if item["row"] not in analysis["rows"] and item["hit"]:
         path = path.of_steps([item["row"]])
-        own["the_step"] = f"one {format_ns(length)} {words['step']}"
+        noun = step_noun(path.facts, np.array([item["row"]]))
+        own["step"] = noun if noun != "step" else words["step"]
+        own["the_step"] = f"one {format_ns(length)} {own['step']}"
     part = path.take(rule.causes)
     # What of it is beside the path, such as a DataLoader while the device works, counts where that is much of it.
     beside = rule.causes and item["shown_ns"] > (1 + BESIDE) * part.total

@@ -70,7 +70,10 @@ export const drawnOf = (table: Iterations): Drawn[] =>
         ["Time", formatTime(row.wall_ns)],
         ["Requests", formatCount(requests)],
         ["Tokens", formatCount(tokensOf(row))],
-        ["Prompt tokens/s", rangeOf(row.least_prompt_tokens_per_second, row.prompt_tokens_per_second)],
+        [
+          "Prompt tokens/s",
+          rangeOf(row.least_prompt_tokens_per_second, row.prompt_tokens_per_second),
+        ],
         ["Generated tokens/s", rangeOf(row.least_tokens_per_second, row.tokens_per_second)],
         ["Gap before", formatTime(row.gap_ns)],
       ],

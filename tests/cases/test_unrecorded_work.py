@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, Evidence, unknown_share
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.iterations import iteration_table
-from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.analysis.figures.selection import complete, select
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.what_if.changes import PRESETS, read_changes
 from torch_tb_profiler.analysis.what_if.simulation import Simulation
@@ -163,9 +163,10 @@ def test_what_a_launch_lacks_is_counted_and_the_device_unknown_there(loop: Loop)
 def test_nothing_that_needs_the_device_is_certain_or_printed_as_nothing(loop: Loop) -> None:
     found = read(loop.events())
     assert not ABSURD.search(found.texts)
-    if found.unknown() <= LEAST_UNKNOWN:
-        return
     everything = select(found.facts, None)
+    # A step of which more than half is unrecorded speaks for none.
+    if unknown_share(found.facts, complete(found.facts, everything)) <= LEAST_UNKNOWN:
+        return
     [use] = device_use(found.facts, everything)
     assert (use.utilization, use.sm_efficiency, use.matrix_share) == (None, None, None)
     assert "is unknown" in found.texts

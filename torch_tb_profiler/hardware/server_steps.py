@@ -49,7 +49,7 @@ _TENSORRT = re.compile(
     r"(?:, (\d+) gen tokens)?(?!\w)",
     re.ASCII,
 )
-_WORDS = re.compile(r"(prefill|decode|verify)(?:[ _#:]\d{1,18})?\Z", re.ASCII | re.IGNORECASE)
+_WORDS = re.compile(r"(prefill|decode|verify)(?:[ _#:]{1,2}\d{1,18})?\Z", re.ASCII | re.IGNORECASE)
 _DRAFT = re.compile(r"(?<![A-Za-z])(?i:draft(?:s|ing|er)?)(?![a-z])")
 
 _MODES = {

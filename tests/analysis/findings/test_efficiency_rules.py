@@ -167,6 +167,6 @@ def test_unaligned_shapes_without_a_model() -> None:
         *launched("k", 2, 8, 501, 499),
     ]
     finding = item(made(entries, **H100), "unaligned_shapes")
-    # Without that kernel the other one begins with its launch at 8 µs.
-    assert (finding["recoverable_ns"], finding["certainty"]) == (493_000, "theoretical")
+    # Without that kernel the other one begins when its launch returns, at 10 µs.
+    assert (finding["recoverable_ns"], finding["certainty"]) == (491_000, "theoretical")
     assert finding["words"] == {"largest": "mine::product", "padding": ""}

@@ -97,8 +97,7 @@ def derive(trace: Trace, part: str = "", parts: Sequence[str] = ()) -> Facts:
 
 
 def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
-    spans = trace["spans"]
-    tree = call_tree(trace)
+    spans, tree = trace["spans"], call_tree(trace)
     give_back_memory()
     names, caused = tree.names, causes(trace, tree, tree.names)
     give_back_memory()
@@ -133,9 +132,8 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     windows, iterated = _iterated(trace, iterations, windows, caused, earlier, strings)
     made = operators.tables | kernels | {"iterations": iterated}
     workload = find_workload(trace, caused, communication)
-    serves = workload.kind == WorkloadKind.SERVING
     launched = _launched(windows, iterations, caused)
-    kinds = _kinds(trace, windows, launched, made, caused, names, serves)
+    kinds = _kinds(trace, windows, launched, made, caused, names, workload)
     tables: dict[str, Table] = {
         "steps": _steps(windows, kinds, breakdown.result()),
         "step_kinds": fact_schema.STEP_KINDS.build(**kinds.columns),
@@ -250,7 +248,7 @@ def _kinds(
     tables: Mapping[str, Table],
     caused: DeviceCauses,
     names: HostNames,
-    serves: bool,
+    workload: Workload,
 ) -> StepKinds:
     """What each step is, and with which others of a kind."""
     steps = len(windows.start)
@@ -261,7 +259,7 @@ def _kinds(
     operators = sum_by(begun["step"][inside], steps, begun["calls"][inside])
     work = step_work(trace, tables, windows, phase, caused, names)
     cut, part = cut_steps(launched, operators, phase), incomplete(asdict(windows))
-    kinds = step_kinds(work, cut | part, serves)
+    kinds = step_kinds(work, cut | part, workload.kind == WorkloadKind.SERVING)
     flags = np.where(part, kinds.flags & ~np.uint8(StepFlag.CUT) | StepFlag.INCOMPLETE, kinds.flags)
     return replace(kinds, flags=np.where(cut, flags | StepFlag.CUT, flags).astype(np.uint8))
 

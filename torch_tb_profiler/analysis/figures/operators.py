@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, join_knowledge, sum_by
 from torch_tb_profiler.analysis.facts.flags import Attribution, Within
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.figures.selection import Selection, mask, sums_over
 from torch_tb_profiler.analysis.figures.spread import shares, spread
 from torch_tb_profiler.hardware.knowledge import Knowledge
@@ -172,12 +174,7 @@ def _rows(
         "has_stack": np.bincount(group_of[table["stack"][row] >= 0], minlength=n) > 0,
         "attribution": _kinds(group_of, n, table["attribution"][row]),
         "calls": total["calls"],
-        **{
-            f"device_{part}_ns": np.where(
-                total[f"lacking_{part}"], -1, known(total[f"device_{part}"], has_device)
-            )
-            for part in ("self", "total")
-        },
+        **{f"device_{part}_ns": _device_time(facts, selection, total, part) for part in _PARTS},
         "host_self_ns": total["host_self"],
         "host_total_ns": total["host_total"],
         "matrix_eligible": join_knowledge(group_of, n, table["matrix_eligible"][row]),
@@ -194,6 +191,19 @@ def _rows(
     columns["time_share"] = shares(columns["device_self_ns" if has_device else "host_self_ns"])
     texts = [_KINDS[kinds] for kinds in columns.pop("attribution").tolist()]
     return OPERATORS.build(facts.strings, attribution=texts, **columns).take(order)
+
+
+_PARTS = ("self", "total")
+
+
+def _device_time(
+    facts: Facts, selection: Selection, total: Mapping[str, Array], part: str
+) -> Array:
+    """Device time of rows, ns; −1 unknown. Of little that is unknown the defect tells, and what was recorded stands."""
+    much = unknown_share(facts, selection.steps) > LEAST_UNKNOWN
+    lacks = (total[f"lacking_{part}"] > 0) & (much | (total[f"device_{part}"] == 0))
+    of_device = known(total[f"device_{part}"], operators_have_device_time(facts))
+    return np.where(lacks, -1, of_device)
 
 
 def _spread(

@@ -130,7 +130,8 @@ def _claims(context: RuleContext, simulation: Simulation, small: list[_Claim]) -
     claims: list[_Claim] = []
     nothing, unchanged = np.zeros(context.facts["steps"].n), simulation.measured
     said = _Removed(unchanged)
-    idles = context.facts.summary.workload.kind in EXPECT_IDLE
+    kind = context.facts.summary.workload.kind
+    idles, captures = kind in EXPECT_IDLE, kind == WorkloadKind.CAPTURE
     for key, candidate in _candidates(context):
         rule = RULES[key]
         edit = edit_of(candidate)
@@ -138,7 +139,7 @@ def _claims(context: RuleContext, simulation: Simulation, small: list[_Claim]) -
             claims.append(_Claim(key, candidate, None, nothing))
             continue
         changed = simulation.changed([edit])
-        planned = idles and not rule.artefact and not candidate.unplanned
+        planned = idles and not rule.artefact and (captures or not candidate.unplanned)
         if planned and not (changed.work < unchanged.work).any():
             continue
         # What a rule before said more precisely of the same time is not said again.

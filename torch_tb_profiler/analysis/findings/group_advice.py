@@ -52,7 +52,7 @@ def by_group(context: RuleContext) -> dict[str, str]:
     table, texts = context.insight["collectives"], context.insight.strings
     row = np.flatnonzero(np.isin(table["step"], context.steps) | context.is_whole)
     if not len(row):
-        return {"attempt": _DATA}
+        return {"attempt": _DATA.removesuffix(".")}
     first, own = group_rows((table["group"][row], table["kind"][row]))
     time = sum_by(own, len(first), table["exposed"][row]) / max(len(context.steps), 1)
     described = {group.name: group.description for group in listed_groups(context.trace)}
@@ -77,7 +77,7 @@ def by_group(context: RuleContext) -> dict[str, str]:
         for n in order[:MOST]
     ]
     return {
-        "attempt": " ".join(" ".join(text.split()) for text in advice),
+        "attempt": " ".join(" ".join(text.split()) for text in advice).removesuffix("."),
         "groups": ", ".join(told) if len(set(names)) > 1 else "",
     }
 

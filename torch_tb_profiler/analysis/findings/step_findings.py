@@ -105,10 +105,7 @@ def findings_of(
         "mean_ns": round(float(wall.mean())) if length else None,
         "alike": bool((np.abs(wall - length) <= NEAR * length).mean() > MOST) if length else False,
         "noise_ns": noise(wall, about["replay_error"]),
-        "busy": about["busy"],
-        "judged": about["judged"],
-        "copy_rate": about["copy_rate"],
-        "unsure": about["unsure"],
+        **{key: about[key] for key in ("busy", "judged", "copy_rate", "unsure")},
         "found": in_order(found),
         "totals": totals,
     }

@@ -80,20 +80,8 @@ def answer_of(
     """The answer of the findings of ``analysis`` (``step_findings.py``). ``words``: of the vendor; ``texts``: of each
     finding, in the same order, ``left`` with its interval among them.
     """
-    if analysis["step_ns"] is None:
-        return Answer("The trace holds no steps to analyse.", "No event could form one.")
-    if "nothing" in analysis["unsure"]:
-        events = format_count(len(path.names))
-        return Answer(
-            "The trace holds nothing of the program.",
-            f"Its events ({events}) are the profiler's own: record the activities of the CPU as well.",
-        )
-    if "sums" in analysis["unsure"]:
-        total = format_ns(analysis["step_ns"])
-        return Answer(
-            f"The file holds only sums, {total} in total.",
-            "It tells where time was spent, not when.",
-        )
+    if unjudged := _no_program(path, analysis):
+        return unjudged
     rows = np.array(analysis["all_rows"], np.int64)
     own_kind, more = of_leading_kind(path.facts, rows), doing_no_less(path.facts, rows)
     leads = {*own_kind.tolist(), *more.tolist(), *analysis["rows"]}
@@ -137,6 +125,25 @@ def answer_of(
     if first is not None:
         return _of_cause(path, analysis, dict(words) | dict(first[1]), first[0])
     return _account(path, analysis, words)
+
+
+def _no_program(path: Path, analysis: Mapping[str, Any]) -> Answer | None:
+    """Of a trace that has no steps of the program; None of others."""
+    if analysis["step_ns"] is None:
+        return Answer("The trace holds no steps to analyse.", "No event could form one.")
+    if "nothing" in analysis["unsure"]:
+        events = format_count(len(path.names))
+        return Answer(
+            "The trace holds nothing of the program.",
+            f"Its events ({events}) are the profiler's own: record the activities of the CPU as well.",
+        )
+    if "sums" in analysis["unsure"]:
+        total = format_ns(analysis["step_ns"])
+        return Answer(
+            f"The file holds only sums, {total} in total.",
+            "It tells where time was spent, not when.",
+        )
+    return None
 
 
 def _pace(copies: Path, path: Path, analysis: Mapping[str, Any]) -> str:

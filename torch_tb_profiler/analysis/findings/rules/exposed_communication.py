@@ -44,7 +44,7 @@ RULE = Rule(
     fact="{collectives} collectives per {step}, {total} in total",
     sentence="""Hidden behind computation, communication would leave the {step} {gain} ({share})
     shorter; its collectives ({collectives} per {step}) take {total} in total.""",
-    attempt="{attempt}",
+    attempt="{attempt}.",
     caveat="""Only transfer can be hidden: while a collective waits for the slowest rank nothing helps but to make that one faster.
     Accumulation changes the effective batch size.""",
     words=("attempt",),

@@ -16,6 +16,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import costliest, mask_of
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
+from torch_tb_profiler.analysis.figures.selection import judged_steps
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.host_time import (
@@ -74,11 +75,13 @@ def _claim(context: RuleContext) -> Candidate | None:
         fix, part = _known(context, row, Role.OPERATOR)
     steps, name = len(context.steps), _plain(context, place)
     seen, evaluates = len(np.unique(_step_of(context, place.start))), _evaluates(context, row)
+    # Asked of the steps that have it alone, the others tell.
+    every = len(judged_steps(context.facts))
     what = f"calling {name}"
     if evaluates:
-        what = f"{'evaluation' if seen < steps else 'running modules without gradients'} in {name}"
+        what = f"{'evaluation' if seen < every else 'running modules without gradients'} in {name}"
     often, rounds = python_loop(context, row)
-    much = taken >= MUCH * length and (not evaluates or seen < steps)
+    much = taken >= MUCH * length and (not evaluates or seen < every)
     return Candidate(
         place.call,
         place.start,

@@ -29,7 +29,7 @@ from torch_tb_profiler.views.display_wire import records, wire_columns
 if TYPE_CHECKING:
     from torch_tb_profiler.views.wire import Missing, StepsPayload, Subject
 
-T = TypeVar("T")
+T = TypeVar("T", bound=msgspec.Struct)
 MOST_STEP_ROWS = 4096
 _OF_THE_FIRST = ("step", "start_ns")
 

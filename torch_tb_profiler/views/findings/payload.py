@@ -167,8 +167,8 @@ def findings_in_run(
     ranks = format_names([worker for worker, _ in names])
     for item in told["found"]:
         if "common" in item:
-            own = source.subject([item["row"]] if item["row"] >= 0 else [])
-            item["subject"] = replace(own, ranks=ranks, steps=str(item["common"]))
+            step = source.subject([item["row"]] if item["row"] >= 0 else [])
+            item["subject"] = replace(step, ranks=ranks, steps=str(item["common"]))
     return _payload(source, told, ranks=len(names))
 
 

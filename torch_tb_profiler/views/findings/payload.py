@@ -168,7 +168,8 @@ def findings_in_run(
         return _payload(source, source.analysis())
     asked = names.index(own)
     place = figures.steps.place[asked]
-    speaks = np.flatnonzero(place == verdict.median).tolist() if verdict.median is not None else []
+    # Where nobody is held back the rank's own median step speaks for it.
+    speaks = np.flatnonzero(place == verdict.median).tolist() if verdict.hold else []
     analysis = source.analysis(once_rows(verdict, place), next(iter(speaks), None))
     if not analysis["step_ns"]:
         return _payload(source, analysis)

@@ -13,7 +13,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.intervals import shared, subtract, union
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_time_gone
-from torch_tb_profiler.analysis.findings.group_advice import by_group
+from torch_tb_profiler.analysis.findings.group_advice import FOR_DATA, by_group
 from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.store.insight_schema import PathCause
 
@@ -44,7 +44,7 @@ RULE = Rule(
     fact="{collectives} collectives per {step}, {total} in total",
     sentence="""Hidden behind computation, communication would leave the {step} {gain} ({share})
     shorter; its collectives ({collectives} per {step}) take {total} in total.""",
-    attempt="{attempt}.",
+    attempt=FOR_DATA,
     caveat="""Only transfer can be hidden: while a collective waits for the slowest rank nothing helps but to make that one faster.
     Accumulation changes the effective batch size.""",
     words=("attempt",),

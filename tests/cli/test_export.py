@@ -15,9 +15,9 @@ from tests.builders.snapshots import Allocator, pickled, snapshot
 from torch_tb_profiler.cli import main
 
 STEPS = """\
-step,name,start_ns,wall_ns,earlier_ns,kernel_ns,memcpy_ns,memset_ns,communication_ns,runtime_ns,dataloader_ns,cpu_exec_ns,other_ns,kind,cold,odd,cut
-0,ProfilerStep#1,0,54000,0,22000,0,0,0,12000,0,15000,5000,,false,false,false
-1,ProfilerStep#2,56000,34000,0,12000,0,0,0,6000,0,5000,11000,,false,false,true
+step,name,start_ns,wall_ns,earlier_ns,silent_ns,kernel_ns,memcpy_ns,memset_ns,communication_ns,runtime_ns,dataloader_ns,cpu_exec_ns,other_ns,kind,cold,odd,cut
+0,ProfilerStep#1,0,54000,0,0,22000,0,0,0,12000,0,15000,5000,,false,false,false
+1,ProfilerStep#2,56000,34000,0,0,12000,0,0,0,6000,0,5000,11000,,false,false,true
 """
 
 

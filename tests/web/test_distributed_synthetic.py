@@ -73,7 +73,7 @@ def test_the_stragglers_kernels_are_named() -> None:
             # Forward or backward of a Linear: what takes most before the collective.
             assert item.parts[0].name in ("aten::mm", "aten::addmm")
             assert (item.parts[0].module or "").startswith("Linear_")
-            assert sum(part.held_ns for part in item.parts) <= item.held_ns <= 0.21 * item.path_ns
+            assert sum(part.held_ns for part in item.parts) <= item.held_ns <= 0.22 * item.path_ns
     first = found().headline[0]
     assert first.startswith("Rank 5 holds all others back: ")
     assert found().headline[-1].startswith("Once, in step 7, rank 2 held all others back by ")

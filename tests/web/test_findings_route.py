@@ -47,7 +47,9 @@ def test_who_keeps_a_rank_waiting(samples: Path) -> None:
     found = payload(run, "rank0")
     [straggler] = of_rule(found, "straggler")
     assert straggler.evidence[0].worker == "rank5"
-    assert found.headline.startswith("Rank 5 holds all others back: 1.74 ms of each 10.1 ms step.")
+    assert found.headline.startswith(
+        "Rank 5 holds all others back: 1.74 ms of each 9.86 ms step of the job."
+    )
     [once] = of_rule(found, "held_once")
     assert once.evidence[0].worker == "rank2"
     assert (once.step, once.steps, once.often) == (4, [4], "once, in step 7")
@@ -67,7 +69,7 @@ def test_the_page_of_the_late_rank_leads_with_it(samples: Path) -> None:
     found = payload(sample(str(samples / "synthetic_ddp8")), "rank5")
     [itself] = of_rule(found, "late_itself")
     assert itself.recoverable_ns is not None
-    assert found.headline.startswith("Rank 5 holds all others back: 1.74 ms of each 10.1 ms step.")
+    assert found.headline.startswith("Rank 5 holds all others back: 1.74 ms of each 9.86 ms step.")
 
 
 def test_the_rank_that_stalls_once_is_not_averaged(samples: Path) -> None:
@@ -126,5 +128,5 @@ def test_workers_that_are_still_read(samples: Path) -> None:
 def test_of_the_step_that_is_held_once_that_is_the_answer(samples: Path) -> None:
     found = payload(sample(str(samples / "synthetic_ddp8")), "rank0", "4")
     assert found.findings[0].rule == "held_once"
-    assert found.headline == "Rank 2 holds all others back: 8.70 ms of the 19.9 ms step."
+    assert found.headline == "Rank 2 holds all others back: 8.70 ms of the 19.7 ms step of the job."
     assert (found.median, found.findings[0].step, found.findings[0].often) == (4, None, "")

@@ -56,8 +56,8 @@ def rows(more: str = "") -> RanksRowsPayload:
 def test_the_straggler_is_named_first() -> None:
     found = path()
     assert found.headline[0].startswith("Rank 5 holds all others back: ")
-    assert found.headline[2].startswith("Once, in step 7, rank 2 held all others back by ")
-    assert found.headline[3].startswith("Rank 5 has ")
+    assert found.headline[3].startswith("Once, in step 7, rank 2 held all others back by ")
+    assert found.headline[4].startswith("Rank 5 has ")
     assert found.notes == ["The path rests on all 8 ranks."]
     assert "clocks" in found.clock
     assert (found.progress, found.ready, found.steps) == (1.0, 8, 7)
@@ -66,7 +66,7 @@ def test_the_straggler_is_named_first() -> None:
 def test_the_step_with_the_stalled_loader_names_its_rank() -> None:
     found = path(f"&steps={STALLED_STEP}")
     assert any(text.startswith("Once, in step 7, rank 2 held ") for text in found.headline)
-    assert found.headline[3].startswith("Rank 2 has ")
+    assert found.headline[4].startswith("Rank 2 has ")
     assert [strip.step for strip in found.strips] == [STALLED_STEP]
 
 

@@ -314,11 +314,11 @@ def _add_queries(made: MCPServer[Any], logdir: Place) -> None:
         if gaps:
             return gaps
         statement = """\
-with peak as (select row as device_row, type, id, peak, peak_time from insight.memory_devices)
-select p.type as device_type, p.id as device, p.peak, p.peak_time, a.operator, a.line, count(*) as blocks,
-  sum(a.bytes) as bytes, arg_max(a.operator_id, a.bytes) as event
-from peak p join allocations a on a.device_type is not distinct from p.type and a.device is not distinct from p.id
-  and coalesce(a.start, -1) <= p.peak_time and coalesce(a.stop, p.peak_time + 1) > p.peak_time
+with peak as (
+  select device, max(allocated_bytes) as peak, arg_max(time_ns, allocated_bytes) as peak_ns from memory group by device)
+select p.device, p.peak, p.peak_ns, a.operator, a.line, count(*) as blocks, sum(a.bytes) as bytes, arg_max(a.event, a.bytes) as event
+from peak p join memory_blocks a on a.device = p.device
+  and coalesce(a.allocated_ns, -1) <= p.peak_ns and coalesce(a.released_ns, p.peak_ns + 1) > p.peak_ns
 group by all order by p.peak desc, bytes desc"""
         return await _asked(logdir, trace, worker, statement, 50, tokens)
 

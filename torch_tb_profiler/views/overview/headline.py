@@ -75,6 +75,9 @@ def _steps_text(steps: Steps, average: Average | None) -> str:
     if len(selected) == 1 < len(steps["step"]):
         return f"step {_label(steps, selected[0])}"
     whole = [row for row in selected if not steps["cut"][row]] or selected
+    # Of all steps the cold ones speak for none, where others are left.
+    if len(selected) == len(steps["step"]):
+        whole = [row for row in whole if not steps["cold"][row]] or whole
     count = sum(steps["steps"][row] for row in whole)
     return "the step" if count == 1 else f"{count} steps"
 

@@ -65,7 +65,7 @@ def test_the_report_fits_a_terminal_and_says_the_figures(
     assert max(map(len, text.splitlines())) <= WIDTH
     for expected in (
         "Step time: 130 µs, average of 2 steps",
-        "Kernel         40.0 µs  33.3 %  ##########",
+        "Kernel         40.0 µs  30.8 %  #########",
         "GPU 0 was busy ",
         "GPU 0 · NVIDIA H100 · 80.0 GiB · 132 SMs · compute capability 9.0",
         "aten::mm",

@@ -55,7 +55,7 @@ describe("Answer", () => {
 describe("one accelerator", () => {
   it("shows the four figures with what each cannot tell", () => {
     render(<Devices devices={[device()]} words={GPU_WORDS} />);
-    for (const share of ["76.9 %", "64.9 %", "20.5 %", "45.2 %"]) expect(text()).toContain(share);
+    for (const share of ["80.8 %", "67.9 %", "20.3 %", "44.9 %"]) expect(text()).toContain(share);
     expect(screen.getByTitle("A single tiny kernel counts as busy.")).toBeTruthy();
   });
 
@@ -174,8 +174,8 @@ describe("AverageTable", () => {
     render(<AverageTable average={payload.average} />);
     const rows = [...document.querySelectorAll("tbody tr")].map((row) => row.textContent);
     expect(rows).toHaveLength(8);
-    expect(rows[0]).toBe("Kernel7.89 ms62.9 %");
-    expect(document.querySelector("tfoot")?.textContent).toBe("Average step12.5 ms100 %");
+    expect(rows[0]).toBe("Kernel7.64 ms65.7 %");
+    expect(document.querySelector("tfoot")?.textContent).toBe("Average step11.6 ms100 %");
     const share = payload.average.categories_ns.kernel! / payload.average.wall_ns;
     expect(document.querySelector(".share-bar")?.getAttribute("style")).toContain(`* ${share}`);
   });

@@ -20,7 +20,6 @@ from torch_tb_profiler.analysis.figures.selection import has_steps, select
 from torch_tb_profiler.analysis.figures.selection import judged as judged
 from torch_tb_profiler.analysis.figures.step_kinds import (
     MICRO_BATCHES,
-    kind_names,
     of_leading_kind,
     plain_names,
     training_steps,
@@ -219,7 +218,7 @@ def subject_of(facts: Facts, rows: Ints, **whose: str) -> Subject:
 
     if not has_steps(facts):
         return Subject(**whose)
-    kinds, names = facts["steps"]["kind"], [*kind_names(facts), ""]
+    kinds, names = facts["steps"]["kind"], [*plain_names(facts), ""]
     told = dict.fromkeys(names[kind] for kind in kinds[np.asarray(rows, np.int64)].tolist())
     return Subject(steps=numbers_text(rows), kind=", ".join(filter(None, told)), **whose)
 

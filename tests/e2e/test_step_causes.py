@@ -9,7 +9,7 @@ from tests.e2e.conftest import OpenTab
 from tests.e2e.server import Server
 from tests.e2e.watch import accessibility, need_axe
 
-CAUSE = "Step 7 takes 9.78 ms longer: rank 2 loads data at dataloader.py:1482."
+CAUSE = "Step 7 takes 9.82 ms longer: rank 2 loads data at dataloader.py:1482."
 
 
 @pytest.mark.parametrize("dark", [False, True])

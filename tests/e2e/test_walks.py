@@ -155,7 +155,7 @@ def test_which_kernel_of_which_module_costs_most_and_how_far_from_the_peak(
 def test_why_is_step_7_slow(walk: Walker) -> None:
     walked = walk(JOB)
     walked.click(walked.tab.frame.get_by_role("button", name="Why is step 7 slow?"))
-    told = "Step 7 takes 9.78 ms longer: rank 2 loads data at dataloader.py:1482."
+    told = "Step 7 takes 9.82 ms longer: rank 2 loads data at dataloader.py:1482."
     expect(walked.tab.frame.get_by_role("heading", name=told)).to_be_in_viewport()
     assert walked.actions == 1
 

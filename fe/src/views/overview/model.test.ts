@@ -9,8 +9,10 @@ describe("categories", () => {
   it("keep the priority order and sum to the wall time", () => {
     const shares = categoryShares(overview().average!);
     expect(shares.map((x) => x.category)).toEqual(CATEGORIES);
-    expect(shares.reduce((sum, x) => sum + (x.ns ?? 0), 0)).toBe(overview().average?.wall_ns);
-    expect(shares.reduce((sum, x) => sum + (x.share ?? 0), 0)).toBeCloseTo(1, 12);
+    // Each mean is rounded to whole ns.
+    const difference = shares.reduce((sum, x) => sum + (x.ns ?? 0), -overview().average!.wall_ns);
+    expect(Math.abs(difference)).toBeLessThan(CATEGORIES.length);
+    expect(shares.reduce((sum, x) => sum + (x.share ?? 0), 0)).toBeCloseTo(1, 6);
   });
 
   it("that were not recorded, or are parts of no time, have no share", () => {

@@ -255,7 +255,7 @@ def test_no_name_of_a_recording_is_more_than_data(first: int) -> None:
     check({kind: f"{name} {kind}" for kind, name in zip(KINDS, fixed, strict=False)}, MARK)
 
 
-@settings(deadline=None, max_examples=4, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=2, suppress_health_check=list(HealthCheck))
 @given(st.fixed_dictionaries(dict.fromkeys(KINDS, NAME)))
 def test_no_drawn_name_of_a_recording_is_more_than_data(names: dict[str, str]) -> None:
     check(names, f"{MARK} DEED")

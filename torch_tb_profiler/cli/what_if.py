@@ -84,6 +84,7 @@ def _reports(
 def _report(context: TraceContext, options: argparse.Namespace, place: FleetPlace) -> Report:
     """What a trace would take with all changes at once; without any, with each usual one. ``place``: in its run."""
     from torch_tb_profiler.analysis.figures.selection import judged
+    from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
     from torch_tb_profiler.analysis.what_if.changes import read_change
     from torch_tb_profiler.analysis.what_if.table import (
         preset_table,
@@ -95,6 +96,7 @@ def _report(context: TraceContext, options: argparse.Namespace, place: FleetPlac
     opened = context.opened
     changes = [read_change(text) for text in options.change]
     facts, selection = context.facts, judged(context.facts, context.selection())
+    averaged = of_one_kind(facts, selection.steps)
 
     def document() -> Document:
         rows = (
@@ -123,7 +125,7 @@ def _report(context: TraceContext, options: argparse.Namespace, place: FleetPlac
             Column("Share"),
         )
         plain = what_if_document(facts, context.simulation(place), changes, selection)
-        steps = len(selection.steps)
+        steps = len(averaged)
         measured, error = format_ns(plain["measured_ns"]), format_share(plain["replay_error"])
         heading = f"Step of {measured}, mean of {format_count(steps)}; replay error {error}"
         tables = [Table(heading, columns, cells, rows.n)]
@@ -135,7 +137,7 @@ def _report(context: TraceContext, options: argparse.Namespace, place: FleetPlac
         document,
         lambda: {
             **identity(opened),
-            "subject": subject_object(facts, identity(opened), selection.steps),
+            "subject": subject_object(facts, identity(opened), averaged),
             **what_if_document(facts, context.simulation(place), changes, selection),
         },
     )

@@ -13,7 +13,9 @@ from tests.examples import examples
 from tests.views.findings.test_payload import page
 from torch_tb_profiler.analysis.critical_path.step_groups import own_groups
 from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.analysis.what_if.table import kept_predictions
 from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.critical_path.steps import StepsOfTrace, step_difference_payload
 
@@ -61,3 +63,15 @@ def test_the_answer_says_that_gradients_are_accumulated(size: int) -> None:
     whole = format_ns(1000 * (4100 * (size - 1) + 6500))
     assert f"a training step is {size} micro-batches, {whole}" in told.detail
     assert "accumulation" in told.detail
+
+
+def test_communication_of_steps_of_two_kinds_is_predicted_for_one() -> None:
+    """Simulated lengths are of all steps, what they save of those of one kind."""
+    reduces = "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
+    micro = Step(1500, DIFFERENTIATES, kernels=("gemm", reduces))
+    last = Step(2000, TRAINS, kernels=("gemm", reduces))
+    trace = trace_of(listed(steps_listed(([micro] * 3 + [last]) * 3)))
+    facts = derive(trace)
+    found = kept_predictions(facts, build_insight(trace, facts), select(facts))
+    assert {"overlap", "network:factor=0.5"} <= set(found)
+    assert {len(one.measured) for one in found.values()} == {9}

@@ -130,7 +130,7 @@ def kept_predictions(facts: Facts, insight: Insight, selection: Selection) -> di
     changes = insight.strings.many(table["change"].reshape(-1, steps.n)[1:, 0])
     path = insight["critical_path_steps"]
     waits = path["cause"] == PathCause.WAITING
-    waiting = np.bincount(path["step"][waits], path["time"][waits], steps.n)[selection.steps]
+    waiting = np.bincount(path["step"][waits], path["time"][waits], steps.n)[rows]
     for row, text in enumerate(changes, 1):
         # Simulated before the other ranks were known: what a rank waits for them stays.
         name, _, factor = (text or "").partition(":factor=")

@@ -22,13 +22,12 @@ from tests.builders.step_programs import (
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.median_step import median_step
-from torch_tb_profiler.analysis.figures.selection import select
+from torch_tb_profiler.analysis.figures.selection import recurring, select
 from torch_tb_profiler.analysis.figures.step_kinds import (
     agreed,
     common_kinds,
     doing_no_less,
     kind_names,
-    recurring,
     step_kind_names,
     training_steps,
 )

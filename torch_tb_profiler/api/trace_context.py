@@ -53,8 +53,8 @@ class TraceContext(msgspec.Struct, frozen=True):
         return self.opened.memoise("insight", lambda: insight_of(self.opened, self.settings))
 
     def simulation(self, member: FleetPlace | None = None) -> Simulation:
-        """The trace's graph, to be replayed with changes; made on first use. ``member``: its place in a run, of which it is then
-        known how long it waits for others.
+        """The trace's graph, for replays with changes; made on first use. ``member``: its place in a run, whose other ranks tell how
+        long it waits for them.
         """
         from torch_tb_profiler.analysis.efficiency.device import usable
         from torch_tb_profiler.analysis.what_if.simulation import Simulation

@@ -30,7 +30,7 @@ from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.slow_links import SlowLink, late_start, slow_links
 from torch_tb_profiler.analysis.facts.step_kinds import NORMAL_MAD, ODD_DEVIATIONS
 from torch_tb_profiler.analysis.figures.median_step import middle
-from torch_tb_profiler.analysis.figures.step_kinds import recurring
+from torch_tb_profiler.analysis.figures.selection import recurring
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 VerdictKind = Literal["unknown", "none", "straggler", "input"]

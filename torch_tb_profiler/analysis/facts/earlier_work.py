@@ -37,7 +37,7 @@ from torch_tb_profiler.analysis.arrays.intervals import (
 )
 from torch_tb_profiler.analysis.facts.host_names import named
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
-from torch_tb_profiler.analysis.facts.launches import WAITS
+from torch_tb_profiler.analysis.facts.launches import GIVES_WORK, WAITS
 from torch_tb_profiler.analysis.facts.steps import StepWindows
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.fact_schema import EARLIER_WORK
@@ -62,7 +62,6 @@ _SYNCHRONISES = re.compile(r"\w*(?:Device|Ctx|Context)Synchronize|aclrtSynchroni
 _TO_DEVICE = re.compile(r"HtoD|HostToDevice|(?:Host|Pag\w*|Pinned) -> Device")
 _TO_HOST = re.compile(r"DtoH|DeviceToHost|Device -> (?:Host|Page|Pinned)")
 _NONE = np.zeros(0, np.int64)
-_STARTS = re.compile(r"\w*(?:Launch|Memcpy|Memset|Enqueue)")
 
 
 class _Waits(msgspec.Struct, frozen=True):
@@ -194,7 +193,7 @@ def _first_waits(
 ) -> _Waits:
     """Calls that wait for the device before anything was launched."""
     spans = trace["spans"]
-    starts = calls[named(trace, calls, _STARTS.match)]
+    starts = calls[named(trace, calls, GIVES_WORK.match)]
     launched = np.concatenate((spans["start"][starts], caused.time[caused.time >= 0]))
     first = int(launched.min(initial=np.iinfo(np.int64).max))
     row = blocking[spans["start"][blocking] < first]

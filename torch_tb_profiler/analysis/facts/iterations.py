@@ -122,7 +122,8 @@ def _with_drafts(found: ServerIterations, spans: Table, draft: Ints) -> ServerIt
     of = np.searchsorted(found.start, since, side="right") - 1
     inside = (of >= 0) & (since < found.end[of])
     outside = np.flatnonzero(~inside)
-    of[outside] += len(outside) > 0 and int(of[outside[:1]].sum()) < 0
+    if len(outside) and of[outside[0]] < 0:
+        of[outside] += 1
     n = len(found.row)
     kept = (of >= 0) & (of < n)
     of, since, until = of[kept], since[kept], until[kept]

@@ -16,6 +16,8 @@ KERNEL_LAUNCH = re.compile(
 )
 """Runtime calls that launch a kernel, of any vendor."""
 
+GIVES_WORK = re.compile(r"\w*(?:Launch|Memcpy|Memset|Enqueue)")
+"""Runtime calls that give the device anything to do, matched at the start of the name."""
 WAITS = re.compile(
     r"(?:cuda|cu|hip|acl|aclrt|ze|ur|xpu)\w*Synchron|synchronize|(?:cuda|hip|cu)Memcpy(?!\w*Async)|urEventWait|urQueueFinish|(?:cuda|hip)MemcpyWithStream"
 )

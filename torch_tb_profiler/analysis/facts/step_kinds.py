@@ -12,6 +12,7 @@ optimizer, they call the same operators and kernels, or in about the same propor
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -95,8 +96,7 @@ def _launching_the_same(work: StepWork, counted: Mask) -> Ints:
     # The sizes of a server's batches differ by nature, and their phase tells more.
     said = (work.phase >= 0) & (work.phase < PHASES.index("other"))
     for shaped in work.shaped:
-        sized = work.sized[:, shaped]
-        number = _divided(number, lambda rows, sized=sized: _of_shapes(sized[rows], said[rows]))  # type: ignore[misc]
+        number = _divided(number, partial(_of_shapes, work.sized[:, shaped], said))
     return number
 
 
@@ -109,16 +109,16 @@ def _divided(number: Ints, among: Callable[[Ints], Ints]) -> Ints:
     return found
 
 
-def _of_shapes(calls: Floats, said: Mask) -> Ints:
-    """Groups of steps by the shapes that a good part of them share; the others are one group. All are where sizes differ by nature, as of
-    batches that are as long as their texts. ``calls``: shape (steps, shapes).
+def _of_shapes(calls: Floats, said: Mask, rows: Ints) -> Ints:
+    """Groups of some steps by the shapes that a good part of them share; the others are one group. All are where sizes differ by nature,
+    as of batches that are as long as their texts. ``calls``: shape (steps, shapes).
     """
-    number = contents(calls, SAME_SHAPES)
+    number = contents(calls[rows], SAME_SHAPES)
     count = np.bincount(number)
     recurs = count >= max(2, SIZE_SHARE * len(number))
     # Few sizes meet by chance.
     clear = (count[recurs] > 2).all() or recurs.sum() == 1
-    if said.any() or not clear or 2 * count[recurs].sum() <= len(number):
+    if said[rows].any() or not clear or 2 * count[recurs].sum() <= len(number):
         return np.zeros(len(number), np.int64)
     return np.where(recurs[number], number, len(count))
 

@@ -90,8 +90,8 @@ OPERATORS = DisplaySpec(
 
 
 def operators_have_device_time(facts: Facts) -> bool:
-    """Whether device work was followed back to any operator; where it was not, and where launches lack their work, device
-    times of operators are unknown, not 0.
+    """Whether device work was followed back to any operator; where it was not, device times of
+    operators are unknown, not 0.
     """
     return bool(facts["operator_sums"]["device_self"].any())
 

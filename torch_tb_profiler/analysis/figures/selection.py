@@ -104,12 +104,18 @@ def sums_over(
     return dict(whole) if selection.whole else dict(sums_in(selection.steps, table, group, whole))
 
 
+def recurring(facts: Facts) -> Mask:
+    """Steps that speak for the program: not cold, recorded as a whole; bool of shape (steps,)."""
+    unwanted = StepFlag.COLD | StepFlag.PART
+    return np.asarray((facts["steps"]["flags"] & unwanted) == 0)
+
+
 def judged_steps(facts: Facts) -> Ints:
     """The steps that speak for the program: without cold and cut ones, or cut ones alone, where others are left."""
     flags = facts["steps"]["flags"]
-    for apart in (StepFlag.COLD | StepFlag.PART, StepFlag.PART):
-        if ((flags & apart) == 0).any():
-            return np.flatnonzero((flags & apart) == 0)
+    for speaks in (recurring(facts), (flags & StepFlag.PART) == 0):
+        if speaks.any():
+            return np.flatnonzero(speaks)
     return np.arange(len(flags))
 
 

@@ -106,12 +106,6 @@ def of_leading_kind(facts: Facts, rows: Ints) -> Ints:
     return np.asarray(rows[kept & (kind == leading)])
 
 
-def recurring(facts: Facts) -> Mask:
-    """Steps that speak for the program: not cold, recorded as a whole; bool of shape (steps,)."""
-    unwanted = StepFlag.COLD | StepFlag.PART
-    return np.asarray((facts["steps"]["flags"] & unwanted) == 0)
-
-
 def doing_no_less(facts: Facts, rows: Ints) -> Ints:
     """Of some steps those of the commonest kind, of equally common ones the shortest, and of the kinds that do what these do, and
     more: what only some of them do is comparable. A prefill does nothing of what a decode does.

@@ -7,7 +7,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
-from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN
+from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind, step_kind_names
 from torch_tb_profiler.store.categories import CATEGORIES
@@ -91,7 +91,7 @@ def category_times(facts: Facts) -> dict[str, Ints]:
     recording had no activity that it could come from, or lacks work of the devices.
     """
     table = facts["steps"]
-    partly = table["unrecorded"].sum() > LEAST_UNKNOWN * step_lengths(table).sum()
+    partly = unknown_share(facts, np.arange(table.n)) > LEAST_UNKNOWN
     of_device = tuple(key for key in _OF_DEVICE if key != "runtime") if partly else ()
     lacking = (
         *of_device,

@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.critical_path.device import device_causes
 from torch_tb_profiler.analysis.efficiency.device import Peaks, device_peaks
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.host_names import host_names, name_mask, spans_named
+from torch_tb_profiler.analysis.facts.launches import GIVES_WORK
 from torch_tb_profiler.analysis.facts.replay_calls import captured_calls
 from torch_tb_profiler.analysis.what_if.graph import Graph
 from torch_tb_profiler.analysis.what_if.replay import Durations
@@ -30,7 +31,6 @@ from torch_tb_profiler.store.roles import Role
 _OF_PROFILER = re.compile(
     r"torch/(?:autograd/)?profiler|torch_tb_profiler/|contextlib\.py|_profiler\b"
 )
-_GIVES_WORK = re.compile(r"\w*(?:Launch|Memcpy|Memset|Enqueue)")
 _KEPT_BYTES = 128 << 20
 """Of choices that are kept."""
 _T = TypeVar("_T")
@@ -167,7 +167,7 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
         steps = host_names(self.trace.strings, spans["name"][called])
         rest = called & (steps.step < 0)[spans["name"]] & ~steps.hidden[spans["name"]]
         rest &= ~spans_named(self.trace, role == Role.PYTHON, _OF_PROFILER.search)
-        gives = spans_named(self.trace, role == Role.RUNTIME, _GIVES_WORK.match)
+        gives = spans_named(self.trace, role == Role.RUNTIME, GIVES_WORK.match)
         return bool((rest & ((role != Role.RUNTIME) | gives)).any())
 
     def of_cause(self, *causes: PathCause) -> Choice:

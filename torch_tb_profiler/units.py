@@ -76,7 +76,12 @@ def format_count(number: float | None) -> str:
 
 def format_counted(number: int, one: str, several: str = "") -> str:
     """``1 step``, ``12 steps``; ``several``: other words than with an s."""
-    return f"{format_count(number)} {one if number == 1 else several or f'{one}s'}"
+    return f"{format_count(number)} {one if number == 1 else several or plural(one)}"
+
+
+def plural(noun: str) -> str:
+    """``steps``, ``micro-batches``."""
+    return f"{noun}es" if noun.endswith("tch") else f"{noun}s"
 
 
 def format_number(value: float | None) -> str:

@@ -158,7 +158,7 @@ def _breakdown(overview: OverviewPayload, noun: str) -> Block | None:
     title = (
         f"Time of the whole recording: {format_ns(wall)}"
         if overview.step_source == WHOLE_SPAN
-        else f"Step time: {format_ns(wall)}, average of {format_counted(average.steps, noun, f'{noun}es' if noun.endswith('ch') else '')}"
+        else f"Step time: {format_ns(wall)}, average of {format_counted(average.steps, noun)}"
     )
     return Table(title, columns, rows, len(rows))
 

@@ -35,6 +35,7 @@ from torch_tb_profiler.units import (
     format_ns,
     format_share,
     format_value,
+    plural,
 )
 from torch_tb_profiler.views.findings.about import about_text, step_name
 from torch_tb_profiler.views.findings.headline import LEAST_JUDGED, Answer, answer_of
@@ -240,7 +241,7 @@ def _which_steps(hit: int, of: int, step: str) -> str:
     """``every step``, of a single one ``the step``; ``3 of 12 steps``."""
     if hit >= of:
         return f"{'every' if of > 1 else 'the'} {step}"
-    return f"{format_count(hit)} of {format_count(of)} {step}s"
+    return f"{format_count(hit)} of {format_count(of)} {plural(step)}"
 
 
 def _number(value: float, unit: str) -> str:

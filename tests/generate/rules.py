@@ -16,7 +16,11 @@ BEGIN = (
 END = "<!-- End of the generated entries. -->"
 _ANY = {
     word: word.replace("_", " ") for word in ("device", "multiprocessor", "matrix_cores", "step")
-} | {"worker": "another rank"}
+} | {
+    "several": "steps",
+    "allocator_setting": "PYTORCH_ALLOC_CONF",
+    "worker": "another rank",
+}
 
 
 def page(written: str) -> str:

@@ -72,7 +72,7 @@ _ALL = (
     Listed("long_calls", "calls"),
     Listed("launches", "calls"),
     Listed("copies", "calls"),
-    Listed("compiled", "figures", not_in_sql="it reads the logs beside the trace"),
+    Listed("compiled", "figures"),
     Listed("modules", "figures", "insight", attribute=True),
     Listed("memory", "memory", "insight", attribute=True, whole=True, shared=True),
     Listed("memory_blocks", "memory", "insight", attribute=True, whole=True, shared=True),

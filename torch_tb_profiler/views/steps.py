@@ -22,6 +22,7 @@ from torch_tb_profiler.analysis.figures.step_kinds import (
     MICRO_BATCHES,
     of_leading_kind,
     plain_names,
+    told_apart,
     training_steps,
 )
 from torch_tb_profiler.analysis.figures.step_table import step_table
@@ -30,7 +31,7 @@ from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplayTable, listed
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.units import format_count, format_counted, format_names, format_ns
+from torch_tb_profiler.units import format_count, format_counted, format_names, format_ns, plural
 from torch_tb_profiler.views.display_wire import records, wire_columns
 
 if TYPE_CHECKING:
@@ -164,7 +165,7 @@ def other_kinds(facts: Facts, rows: Ints, most: int = 3) -> list[tuple[str, str]
     """How long the steps of other kinds than the leading one of some take, and by what they are told apart, which may be empty:
     ``the one prefill took 89.2 ms``, ``without a graph launch, where a decode has 81``. Of micro-batches nothing.
     """
-    steps, kinds, names = facts["steps"], facts["step_kinds"], plain_names(facts)
+    steps, kinds, names = facts["steps"], facts["step_kinds"], told_apart(facts)
     own = steps["kind"][of_leading_kind(facts, rows)]
     lead = int(own[0]) if len(own) else -1
     told = []
@@ -173,41 +174,36 @@ def other_kinds(facts: Facts, rows: Ints, most: int = 3) -> list[tuple[str, str]
             continue
         own = np.flatnonzero(steps["kind"] == kind)
         time = format_ns(round(float(np.median(step_lengths(steps)[own]))))
-        which = _which(facts, kind, names[kind], len(own) > 1)
+        which = _which(facts, kind, names[kind][1], len(own) > 1)
         took = f"the one {which} took {time}"
         took = took if len(own) == 1 else f"the {format_count(len(own))} {which} take {time} each"
         graphs, others = (int(kinds["graphs"][one]) for one in (kind, lead))
         count = format_counted(graphs, "graph launch", "graph launches")
         launching = f"with {count}" if graphs else "without a graph launch"
         has = format_count(others) if others else "none"
-        apart = f"{launching}, where a {_which(facts, lead, names[lead])} has {has}"
+        apart = f"{launching}, where a {_which(facts, lead, names[lead][1])} has {has}"
         told.append((took, apart if (graphs > 0) != (others > 0) else ""))
     return told[:most]
 
 
-def _which(facts: Facts, kind: int, name: str, several: bool = False) -> str:
+def _which(facts: Facts, kind: int, apart: str, several: bool = False) -> str:
     """``prefill``, ``steps of kind B``, ``decodes without graphs``."""
     noun = _NOUNS.get(StepKind(facts["step_kinds"]["what"][kind]), "step")
-    letter = name.rpartition("kind ")
-    of = (
-        f" of kind {letter[2]}"
-        if letter[1]
-        else name[name.find(" with") :]
-        if " with" in name
-        else ""
-    )
-    return f"{noun}{'s' if several else ''}{of}"
+    of = "of " if apart.startswith("kind") else ""
+    return " ".join(filter(None, (plural(noun) if several else noun, f"{of}{apart}")))
 
 
-def kinds_text(facts: Facts, rows: Ints, said: bool = False) -> str:
-    """What follows the answer on the leading kind of some steps: how the others differ; ``said``: the answer says how long they take."""
-    others = [
+def kinds_text(facts: Facts, others: Iterable[tuple[str, str]], said: bool = False) -> str:
+    """What follows the answer on the leading kind of some steps: how the others (``other_kinds``) differ; ``said``: the answer
+    says how long they take.
+    """
+    told = [
         (f"{took.partition(' took ')[0]} is {apart}" if apart else "")
         if said
         else ", ".join(filter(None, (took, apart)))
-        for took, apart in other_kinds(facts, rows)
+        for took, apart in others
     ]
-    text = "; ".join(filter(None, others))
+    text = "; ".join(filter(None, told))
     text = text and f"{text[:1].upper()}{text[1:]}."
     return " ".join(filter(None, (accumulation_text(facts), text)))
 

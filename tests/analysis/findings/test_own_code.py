@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.analysis.findings.cases import item, made, rules, span, steps
 from tests.builders.drawn import Event
 from tests.examples import examples
-from torch_tb_profiler.analysis.findings.known_fixes import FIXES, known_fix
+from torch_tb_profiler.analysis.findings.catalogue import Fix, fixes, known_fix
 from torch_tb_profiler.store.python_frames import function_name
 
 NODE = "autograd::engine::evaluate_function: MmBackward0"
@@ -241,13 +241,16 @@ def test_workers_started_anew() -> None:
     assert "worker_restarts" not in rules(made(loop([own[:2]] * 4)))
 
 
-def test_known_fixes_say_what_and_where() -> None:
-    for fix in FIXES:
-        assert fix.source[1].startswith("https://")
-        assert fix.attempt.endswith(".")
-        assert not fix.what.endswith(".")
+@pytest.mark.parametrize("fix", fixes(), ids=lambda fix: fix.what)
+def test_each_row_of_the_catalogue_is_for_its_example(fix: Fix) -> None:
+    assert known_fix(fix.example) == fix
+    assert fix.source[1].startswith("https://")
+    assert fix.attempt.endswith(".")
+    assert not fix.what.endswith(".")
+
+
+def test_a_function_of_the_users_own_is_not_in_the_catalogue() -> None:
     assert known_fix("train.py(3): save") is None
-    assert known_fix("<built-in function print>") is not None
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,8 @@ WORDS = {
     "multiprocessor",
     "matrix_cores",
     "step",
+    "several",
+    "allocator_setting",
     "gain",
     "share",
     "worker",

@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.header import DeviceProperties, device_properties
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.facts.steps import StepWindows
-from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN
+from torch_tb_profiler.analysis.facts.unrecorded_work import much_unknown
 from torch_tb_profiler.hardware.accelerators import find
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store import fact_schema
@@ -81,7 +81,7 @@ def device_tables(
     kernels = kernels[np.argsort(numbered[kernels], kind="stable")]
     edges = np.searchsorted(numbered[kernels], np.arange(len(ids) + 1))
     step = np.arange(len(windows.start))
-    lacking = windows.unrecorded > LEAST_UNKNOWN * windows.length
+    lacking = much_unknown(windows.unrecorded, windows.length)
     for index, (begin, end) in enumerate(pairwise(edges.tolist())):
         own_kernels = kernels[begin:end]
         columns = _in_windows(trace, caused.row[own_kernels], matrix[own_kernels], windows)

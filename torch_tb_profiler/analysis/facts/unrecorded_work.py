@@ -197,6 +197,11 @@ def unknown_time(trace: Trace, caused: DeviceCauses, table: Table) -> Intervals:
     return subtract(union(table["start"], table["end"]), recorded)
 
 
+def much_unknown(unrecorded: Ints | int, length: Ints) -> Mask:
+    """In which of some stretches of time, ns, so much of what the devices did is unknown that no figure of theirs is one."""
+    return np.asarray(unrecorded > LEAST_UNKNOWN * length)
+
+
 def unknown_share(facts: Facts, steps: Ints) -> float:
     """Share of some steps (rows) in which what the devices did is unknown, 0 to 1."""
     table = facts["steps"]

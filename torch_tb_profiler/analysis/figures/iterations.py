@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
 from torch_tb_profiler.analysis.facts.header import json_list
-from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN
+from torch_tb_profiler.analysis.facts.unrecorded_work import much_unknown
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.figures.step_kinds import plain_names
 from torch_tb_profiler.hardware.server_steps import PHASES
@@ -230,7 +230,7 @@ def iteration_table(facts: Facts, selection: Selection) -> DisplayTable:
     rows = padded_rows(facts, tokens)
     batch = np.where(rows >= 0, rows, table["batch"])
     known = (tokens >= 0) & (batch >= tokens) & ((rows >= 0) | (batch > tokens)) & (batch > 0)
-    lacking = steps["unrecorded"][step] > LEAST_UNKNOWN * wall
+    lacking = much_unknown(steps["unrecorded"][step], wall)
     phases = [PHASES[number] for number in _phases(facts).tolist()]
     names = [*plain_names(facts), ""]
     kinds = [names[kind] for kind in steps["kind"][step].tolist()]

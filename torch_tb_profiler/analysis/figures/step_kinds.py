@@ -35,25 +35,35 @@ def ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
-def plain_names(facts: Facts) -> tuple[str, ...]:
-    """What each row of ``step_kinds`` is called by what its steps do: ``prefill``, ``decode``, ``validation``, ``micro-batch``, ``cold``;
-    ``kind A`` where nothing tells what, or several are called so; empty where there is but one and nothing tells.
+def told_apart(facts: Facts) -> tuple[tuple[str, str], ...]:
+    """What the steps of each row of ``step_kinds`` do, empty where nothing tells; and, where several rows are called so, what
+    tells it from the others: ``("decode", "with graphs")``, ``("", "kind A")``.
     """
     table = facts["step_kinds"]
     what, graphs = table["what"], table["graphs"] > 0
     warm = what != StepKind.COLD
     names, unnamed = [], 0
     for row, value in enumerate(what.tolist()):
-        said = _SAID.get(StepKind(value), "")
+        said, apart = _SAID.get(StepKind(value), ""), ""
         alike = np.flatnonzero(what == value) if value != StepKind.COLD else np.array([row])
         if len(alike) == 2 and said and graphs[alike].sum() == 1:
-            said += " with graphs" if graphs[row] else " without graphs"
+            apart = "with graphs" if graphs[row] else "without graphs"
         elif len(alike) > 1 or (not said and warm.sum() > 1):
-            said, unnamed = f"{said}, kind {_letter(unnamed)}".lstrip(", "), unnamed + 1
+            apart, unnamed = f"kind {_letter(unnamed)}", unnamed + 1
         elif warm.sum() == 1 and value == StepKind.TRAINING:
             said = ""
-        names.append(said)
+        names.append((said, apart))
     return tuple(names)
+
+
+def plain_names(facts: Facts) -> tuple[str, ...]:
+    """What each row of ``step_kinds`` is called by what its steps do: ``prefill``, ``decode without graphs``, ``validation``,
+    ``micro-batch``, ``cold``, ``kind A``; empty where there is but one and nothing tells.
+    """
+    return tuple(
+        (", " if apart.startswith("kind") else " ").join(filter(None, (said, apart)))
+        for said, apart in told_apart(facts)
+    )
 
 
 def kind_names(facts: Facts) -> tuple[str, ...]:

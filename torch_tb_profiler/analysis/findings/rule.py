@@ -38,7 +38,7 @@ class Rule(msgspec.Struct, frozen=True):
     is its key, the docstring there its definition.
 
     Texts name in braces: ``device``, ``multiprocessor``, ``matrix_cores`` (the vendor's words),
-    ``step`` (``step`` or ``recording``), ``at`` (the word and the user's line of the
+    ``step`` (``step`` or ``recording``), ``several`` (``steps``), ``allocator_setting`` (its environment variable), ``at`` (the word and the user's line of the
     evidence, or nothing), ``gain`` and ``share`` (what its change saves), ``left`` (the
     step after it), ``which_steps`` (``every step`` or ``3 of 12 steps``: the number
     ``in_steps`` or ``held_steps`` of ``of_steps``), the numbers that are declared here, and the ``words`` of the candidate.

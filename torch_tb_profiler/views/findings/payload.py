@@ -45,7 +45,7 @@ from torch_tb_profiler.views.findings.wire import Evidence, Finding, FindingsPay
 from torch_tb_profiler.views.steps import kinds_text, other_kinds, step_noun, subject_of
 from torch_tb_profiler.views.wire import Link, Number, Subject
 from torch_tb_profiler.views.words.texts import capitalised, cut, filled, missing
-from torch_tb_profiler.views.words.vocabulary import vocabulary
+from torch_tb_profiler.views.words.vocabulary import allocator_setting, vocabulary
 
 LONGEST_LABEL = 120
 UNEVEN = 10
@@ -126,7 +126,7 @@ def _payload(
     else:
         answer = answer_of(path, analysis, words, texts)
         said = bool(analysis["others"]) and answer.headline.endswith(f"{analysis['others']}.")
-        kinds = kinds_text(facts, all_rows, said)
+        kinds = kinds_text(facts, others, said)
         answer = msgspec.structs.replace(
             answer, detail=" ".join(filter(None, (answer.detail, kinds)))
         )
@@ -366,14 +366,18 @@ def _together(analysis: Mapping[str, Any]) -> str:
 
 
 def _words(source: Source, analysis: Mapping[str, Any]) -> dict[str, str]:
-    words = vocabulary(source.facts)
+    words, step = vocabulary(source.facts), _step_word(source.facts, analysis)
     return {
         "unplaced": unplaced(source.facts) or "",
         "unrecorded": unrecorded(source.facts),
         "device": words.device,
         "multiprocessor": words.multiprocessor,
         "matrix_cores": words.matrix_cores,
-        "step": _step_word(source.facts, analysis),
+        "step": step,
+        "several": plural(step),
+        "allocator_setting": allocator_setting(
+            source.facts.summary.vendor, source.trace.header.get("memory_backend", "")
+        ),
     }
 
 

@@ -56,7 +56,7 @@ _ONE = re.compile(r"^1 ([a-z]{3,}?)(?:(?<=ch|sh|ss)e|(i)e)?s\b")
 
 def filled(text: str, words: Mapping[str, str]) -> str:
     """A text with its words filled in, on one line."""
-    told = " ".join(text.split()).format_map(words).replace("micro-batchs", "micro-batches")
+    told = " ".join(text.split()).format_map(words)
     return _ONE.sub(lambda m: f"1 {m[1]}{'y' if m[2] else ''}", _ONE_TIME.sub("once", told))
 
 

@@ -38,6 +38,17 @@ def vendor_words(vendor: str) -> Vocabulary:
     return _WORDS.get(vendor, NEUTRAL)
 
 
+_SETTINGS = {"ascend": "NPU", "nvidia": "CUDA", "amd": "CUDA"}
+
+
+def allocator_setting(vendor: str, backend: str = "") -> str:
+    """The environment variable that sets PyTorch's allocator of a vendor's devices, else that of a ``backend`` (``cuda``,
+    ``npu``); the one of all devices where neither is known to have its own.
+    """
+    own = _SETTINGS.get(vendor, backend.upper() if backend in ("cuda", "npu") else "")
+    return f"PYTORCH_{own}_ALLOC_CONF" if own else "PYTORCH_ALLOC_CONF"
+
+
 def device_title(words: Vocabulary, number: int) -> str:
     """How an accelerator is called everywhere: ``GPU 9``."""
     return f"{words.device[:1].upper()}{words.device[1:]} {number}"

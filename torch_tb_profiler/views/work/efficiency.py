@@ -26,7 +26,7 @@ from torch_tb_profiler.analysis.efficiency.rates import (
 )
 from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup, efficiency_table
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN
+from torch_tb_profiler.analysis.facts.unrecorded_work import much_unknown
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection, complete
 from torch_tb_profiler.store.columns import Array, Ints
@@ -209,7 +209,7 @@ def _times(facts: Facts, selection: Selection) -> tuple[Ints, Ints]:
     steps = facts["steps"]
     wall = step_lengths(steps)[selection.steps]
     # Several devices of a process could have worked in parallel. Where work is missing nothing is to be compared.
-    known = steps["unrecorded"][selection.steps] <= LEAST_UNKNOWN * wall
+    known = ~much_unknown(steps["unrecorded"][selection.steps], wall)
     return wall, wall * working_devices(facts) * known
 
 

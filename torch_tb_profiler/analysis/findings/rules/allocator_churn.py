@@ -47,7 +47,7 @@ RULE = Rule(
     sentence="""Calls that allocate or free driver memory ({calls} per {step}) block the host;
     without them the {step} is {gain} ({share}) shorter.""",
     attempt="""Let the caching allocator keep its memory: no empty_cache() in the loop, fewer sizes
-    (pad or bucket the inputs), or PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.""",
+    (pad or bucket the inputs), or {allocator_setting}=expandable_segments:True.""",
     caveat="The first steps of a program take memory that they keep; later ones should not.",
     views=("overview", "memory", "trace"),
     cause="Allocating and freeing memory takes {gain} of {the_step}",

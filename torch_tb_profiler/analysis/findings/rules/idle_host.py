@@ -15,9 +15,9 @@ from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
 from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.catalogue import known_fix
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
 from torch_tb_profiler.analysis.findings.host_time import neighbours, on_path, silent
-from torch_tb_profiler.analysis.findings.known_fixes import known_fix
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Rule, RuleContext
 from torch_tb_profiler.analysis.what_if.changes import launching
 from torch_tb_profiler.analysis.what_if.model import Scene

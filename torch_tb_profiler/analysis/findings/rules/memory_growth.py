@@ -112,7 +112,7 @@ RULE = Rule(
     title="Memory grows with each {step}",
     action="Release what each {step} keeps",
     fact="{per_step} more with each {step}",
-    sentence="""Each {step} allocates {per_step} that it keeps: {kept} in {steps} {step}s are not released, and the memory that
+    sentence="""Each {step} allocates {per_step} that it keeps: {kept} in {steps} {several} are not released, and the memory that
     is allocated grows from {step} to {step}.""",
     attempt="""Look for what holds them: a list or dictionary that outputs or losses are appended to (append loss.item(), or
     output.detach().cpu()), hooks that store tensors, a graph kept by retain_graph=True, a cache without a limit.""",
@@ -129,6 +129,6 @@ RULE = Rule(
         "per_step": ("Kept per {step}", "bytes"),
         "kept": ("Kept", "bytes"),
         "peak": ("Peak", "bytes"),
-        "steps": ("{step}s", "count"),
+        "steps": ("{several}", "count"),
     },
 )

@@ -47,7 +47,7 @@ RULE = Rule(
     sentence="{failed}.",
     attempt="""Make the largest holders smaller: smaller batches or shorter sequences, activation checkpointing,
     16-bit types, sharded optimizer state and parameters, and no tensors kept from step to step. Against fragmentation
-    PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.""",
+    {allocator_setting}=expandable_segments:True.""",
     caveat="""What is freed by other streams or by Python's garbage collector a little later is still counted as allocated.""",
     views=("overview", "memory"),
     links=(

@@ -27,10 +27,10 @@ from torch_tb_profiler.analysis.arrays.intervals import (
     subtract,
     union,
 )
+from torch_tb_profiler.analysis.findings.catalogue import known_fix
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
 from torch_tb_profiler.analysis.findings.host_time import LEAST, MOST, MUCH
-from torch_tb_profiler.analysis.findings.known_fixes import known_fix
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Rule, RuleContext
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause

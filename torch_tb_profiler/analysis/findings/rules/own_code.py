@@ -3,7 +3,7 @@ in which the program's thread spends most of the critical path. Of the calls in 
 the innermost function of the user's own that holds most of that time stands for it, with the call below that holds
 most.
 
-Change: that function takes no time. Certain where a known fix avoids the call (``known_fixes.py``); likely
+Change: that function takes no time. Certain where a known fix avoids the call (``catalogue.json``); likely
 where it takes at least a third of the step, which is much for what trains nothing; else theoretical, because what
 it does may be needed. Wrong where it is the work itself, such as in a program without modules.
 """
@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
 from torch_tb_profiler.analysis.figures.selection import judged_steps
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
+from torch_tb_profiler.analysis.findings.catalogue import Fix, known_fix
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.host_time import (
     LEAST,
@@ -27,7 +28,6 @@ from torch_tb_profiler.analysis.findings.host_time import (
     on_path,
     python_loop,
 )
-from torch_tb_profiler.analysis.findings.known_fixes import Fix, known_fix
 from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Rule, RuleContext
 from torch_tb_profiler.store.columns import Ints, Mask

@@ -174,7 +174,7 @@ def _library_call(context: RuleContext, own: Own) -> str:
 RULE = Rule(
     place=33,
     claim=_claim,
-    title="Some {step}s do more than the others",
+    title="Some {several} do more than the others",
     action="Do the periodic work more rarely",
     fact="{every_takes} {longer} longer: {extra}",
     sentence="""{every_takes} {longer} longer than the others ({others}): {extra}{at}. Without that periodic work such
@@ -197,8 +197,8 @@ RULE = Rule(
     details=(("unseen", "Recorded with {unseen} it would have a line."),),
     numbers={
         "longer": ("Longer", "ns"),
-        "others": ("Other {step}s", "ns"),
-        "some": ("{step}s with it", "count"),
-        "steps": ("{step}s", "count"),
+        "others": ("Other {several}", "ns"),
+        "some": ("{several} with it", "count"),
+        "steps": ("{several}", "count"),
     },
 )

@@ -118,7 +118,7 @@ def _sizes(context: RuleContext) -> str:
 RULE = Rule(
     place=31,
     claim=_claim,
-    title="The {step}s compile again",
+    title="The {several} compile again",
     action="Compile once",
     fact="{compilations} compilations by {compiler} in {which_steps}",
     sentence="""{compilations} compilations by {compiler} in {which_steps} take {gain} per {step}

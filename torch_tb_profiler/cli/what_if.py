@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from torch_tb_profiler.tables.source import FleetPlace
 
 HELP = "predict the step if something in it were different"
+ABSENT = "Nothing that this acts on was recorded: no step changes."
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -128,7 +129,8 @@ def _report(context: TraceContext, options: argparse.Namespace, place: FleetPlac
         steps = len(averaged)
         measured, error = format_ns(plain["measured_ns"]), format_share(plain["replay_error"])
         heading = f"Step of {measured}, mean of {format_count(steps)}; replay error {error}"
-        tables = [Table(heading, columns, cells, rows.n)]
+        note = ABSENT if changes and plain["absent"] else ""
+        tables = [Table(heading, columns, cells, rows.n, note)]
         if changes:
             tables.append(_kinds(plain["by_kind_ns"]))
         return Document(opened.title, (opened.span.path,), tuple(tables))

@@ -273,7 +273,7 @@ export interface ChosenChange {
   words: string;
 }
 
-/** All chosen changes together; times per step, ns. `kinds`: what the critical path is made of. */
+/** All chosen changes together; times per step, ns. `absent`: nothing that they act on was recorded. `kinds`: what the critical path is made of. */
 export interface WhatIfPrediction {
   changes: ChosenChange[];
   measured_ns: number;
@@ -282,6 +282,7 @@ export interface WhatIfPrediction {
   predicted_ns: number;
   low_ns: number;
   high_ns: number;
+  absent: boolean;
   kinds: WhatIfKindsTable;
   steps: PredictedStepsTable;
 }

@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.what_if.changes import CHANGES, PRESETS, read_change
 from torch_tb_profiler.analysis.what_if.simulation import Simulation
-from torch_tb_profiler.analysis.what_if.table import edits
+from torch_tb_profiler.analysis.what_if.table import edits, is_absent
 from torch_tb_profiler.store.columns import Array, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -212,3 +212,16 @@ def test_a_job_without_an_accelerator_is_offered_no_graph_launch() -> None:
     device = {"graph", "no-sync", "peak:share=0.7", "precision", "kernels-loaded", "no-overhead"}
     assert offered & set(PRESETS)
     assert not offered & device
+
+
+@pytest.mark.parametrize(
+    ("text", "absent"),
+    [("graph", True), ("no-sync", True), ("precision", True), ("host:factor=0.5", False)],
+)
+def test_what_a_change_acts_on_may_be_absent(text: str, absent: bool) -> None:
+    [path] = [path for path in samples() if path.parent.name == "ddp_gloo"]
+    replayed = Replayed(*opened(path), insight(path))
+    assert is_absent(replayed.simulation, [read_change(text)]) == absent
+    np.testing.assert_array_equal(
+        np.any(replayed.steps(text) != replayed.simulation.replayed), not absent
+    )

@@ -252,7 +252,17 @@ def what_if_document(
         if round(time / steps)
     }
     per_step = plain.pop("steps")
-    return {**plain, "by_kind_ns": kinds, "steps": per_step}
+    return {
+        **plain,
+        "absent": is_absent(simulation, changes),
+        "by_kind_ns": kinds,
+        "steps": per_step,
+    }
+
+
+def is_absent(simulation: Simulation, changes: Sequence[Applied]) -> bool:
+    """Whether nothing that some changes act on was recorded: all lasts as long as without them."""
+    return not simulation.alters(simulation.changed(edits(changes)))
 
 
 def prediction_document(

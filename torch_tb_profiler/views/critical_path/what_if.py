@@ -17,6 +17,7 @@ from torch_tb_profiler.analysis.what_if.table import (
     WHAT_IF,
     WHAT_IF_KINDS,
     interval_of,
+    is_absent,
     kept_predictions,
     kind_changes,
     predicted_steps,
@@ -59,7 +60,9 @@ class ChosenChange(Wire, frozen=True, kw_only=True):
 
 
 class WhatIfPrediction(Wire, frozen=True, kw_only=True):
-    """All chosen changes together; times per step, ns. ``kinds``: what the critical path is made of."""
+    """All chosen changes together; times per step, ns. ``absent``: nothing that they act on was recorded. ``kinds``: what the
+    critical path is made of.
+    """
 
     changes: list[ChosenChange]
     measured_ns: int
@@ -68,6 +71,7 @@ class WhatIfPrediction(Wire, frozen=True, kw_only=True):
     predicted_ns: int
     low_ns: int
     high_ns: int
+    absent: bool
     kinds: Annotated[dict[str, Any], table_of(WHAT_IF_KINDS)]
     steps: Annotated[dict[str, Any], table_of(PREDICTED_STEPS)]
 
@@ -155,6 +159,7 @@ def _prediction(
         predicted_ns=round(float(prediction.predicted.mean())),
         low_ns=round(low),
         high_ns=round(high),
+        absent=is_absent(simulation, changes),
         kinds=wire_columns(kinds),
         steps=wire_columns(_step_rows(predicted_steps(facts, prediction, selection))),
     )

@@ -55,6 +55,14 @@ describe("the panel", () => {
     expect(asked.some((url) => url.searchParams.get("change"))).toBe(false);
   });
 
+  it("says where nothing that a change acts on was recorded", async () => {
+    answer = { ...answer, prediction: prediction({ absent: true }) };
+    serve({ what_if: () => answer });
+    await show();
+    fireEvent.click(screen.getByRole("checkbox", { name: /^Calls that wait/ }));
+    await waitFor(() => expect(text()).toContain("Nothing that this acts on was recorded"));
+  });
+
   it("simulates all chosen changes together and keeps them in the link", async () => {
     await show();
     fireEvent.click(screen.getByRole("checkbox", { name: /^Calls that wait/ }));

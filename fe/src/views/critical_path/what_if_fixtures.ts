@@ -18,7 +18,7 @@ export function prediction(over: Partial<WhatIfPrediction> = {}): WhatIfPredicti
   return {
     changes: [],
     ...{ measured_ns: 36_000, replayed_ns: 36_036, replay_error: 0.001 },
-    ...{ predicted_ns: 23_000, low_ns: 19_000, high_ns: 27_000 },
+    ...{ predicted_ns: 23_000, low_ns: 19_000, high_ns: 27_000, absent: false },
     kinds: declaredTable<WhatIfPrediction["kinds"]>("what_if_kinds", 2, {
       kind: ["kernel", "synchronization"],
       measured_ns: [18_000, 18_000],

@@ -48,6 +48,9 @@ function Predicted({ prediction }: { prediction: WhatIfPrediction }) {
         <strong class="what-if-change">{change}</strong>{" "}
         <span class="visually-hidden">{replay}</span>
       </p>
+      {prediction.absent ? (
+        <p class="muted">Nothing that this acts on was recorded: no step changes.</p>
+      ) : null}
       <KindBars kinds={prediction.kinds} />
       {prediction.steps.step.length > 1 ? <BySteps steps={prediction.steps} /> : null}
     </div>

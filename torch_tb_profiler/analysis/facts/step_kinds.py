@@ -128,10 +128,11 @@ def contents(calls: Floats, least: float) -> Ints:
     ``least`` in common as shares. ``calls``: shape (steps, names).
     """
     # Most steps call exactly the same, so the distinct ones are few.
-    weight = np.random.default_rng(0).random(calls.shape[1])
+    called = np.packbits(calls > 0, axis=1) if calls.size else np.zeros((len(calls), 1), np.uint8)
     _, first, same, count = np.unique(
-        (calls > 0) @ weight, return_index=True, return_inverse=True, return_counts=True
+        called, axis=0, return_index=True, return_inverse=True, return_counts=True
     )
+    same = same.ravel()
     sums = np.zeros((len(first), calls.shape[1]))
     np.add.at(sums, same, calls)
     total = sums.sum(axis=1, keepdims=True)

@@ -34,7 +34,7 @@ ZIG_PLATFORMS = {
     *(("win32", machine) for machine in ("AMD64", "ARM64")),
 }
 FLAGS = ("-std=c11", "-O3", "-g0", "-shared", "-fPIC", "-fvisibility=hidden")
-_TEST = "#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\nint32_t test(void) { return (int32_t)strlen(getenv(\"PATH\")); }\n"
+_TEST = '#include <stdint.h>\n#include <stdlib.h>\n#include <string.h>\nint32_t test(void) { return (int32_t)strlen(getenv("PATH")); }\n'
 
 
 def requirements() -> list[str]:
@@ -53,7 +53,10 @@ def ensure_library() -> str:
     that carries it, ``any`` if there is none.
     """
     built = ROOT / "build"
-    for old in (*FOLDER.glob("_native.*"), *built.glob(f"*/{FOLDER.parent.name}/{FOLDER.name}/_native.*")):
+    for old in (
+        *FOLDER.glob("_native.*"),
+        *built.glob(f"*/{FOLDER.parent.name}/{FOLDER.name}/_native.*"),
+    ):
         old.unlink()
     compiler = None if skipped() else _system() or _zig()
     if compiler is None:
@@ -89,7 +92,9 @@ def _system() -> list[str] | None:
             source = Path(folder, "test.c")
             source.write_text(_TEST, encoding="utf-8")
             library = Path(folder, FILE)
-            if not _failure([*command, *FLAGS, "-o", str(library), str(source)]) and not _loads(library):
+            if not _failure([*command, *FLAGS, "-o", str(library), str(source)]) and not _loads(
+                library
+            ):
                 return command
     return None
 
@@ -108,7 +113,9 @@ def _failure(command: Sequence[str]) -> str:
 
 def _loads(library: Path) -> str:
     """Why this Python cannot load a library; empty if it can. Asked in a process of its own, as Windows keeps what is loaded."""
-    return _failure([sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", str(library)])
+    return _failure(
+        [sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", str(library)]
+    )
 
 
 def _platform() -> str:

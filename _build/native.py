@@ -25,7 +25,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "torch_tb_profiler" / "native"
-FILE = "_native" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+FILE = "_native.compiled" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 SKIP = "TORCH_TB_PROFILER_SKIP_NATIVE"
 ZIG = "ziglang>=0.15,<1"
 ZIG_PLATFORMS = {

@@ -16,7 +16,9 @@ from pathlib import Path
 SWITCH = "TORCH_TB_PROFILER_NATIVE"
 """Environment variable: 0 does without the library."""
 FOLDER = Path(__file__).resolve().parent
-FILE = FOLDER / ("_native" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so"))
+FILE = FOLDER / (
+    "_native.compiled" + {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+)
 _OFF = ("0", "false", "no", "off")
 
 

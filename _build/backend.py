@@ -1,8 +1,9 @@
 """PEP 517 backend: ``setuptools.build_meta`` that first builds the page's bundle when it is missing
-or stale.
+or stale, and compiles what is in C.
 
 Environment:
     ``TORCH_TB_PROFILER_SKIP_FRONTEND=1``: never build it (Python-only work).
+    ``TORCH_TB_PROFILER_SKIP_NATIVE=1``: never compile; see ``native.py``.
 
 A checkout has ``fe/``; an sdist has the bundle instead and never needs node.
 """
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import native
 from setuptools import build_meta
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -46,34 +48,45 @@ Config = dict[str, Any] | None
 
 def get_requires_for_build_wheel(config_settings: Config = None) -> list[str]:
     """What a wheel needs, node's wheel included when the bundle must be built and no node is at
-    hand.
+    hand, and a compiler's when the system has none.
     """
-    return [*build_meta.get_requires_for_build_wheel(config_settings), *_node_requirement()]
+    wanted = build_meta.get_requires_for_build_wheel(config_settings)
+    return [*wanted, *_node_requirement(), *native.requirements()]
 
 
 def get_requires_for_build_editable(config_settings: Config = None) -> list[str]:
     """As for a wheel."""
-    return [*build_meta.get_requires_for_build_editable(config_settings), *_node_requirement()]
+    wanted = build_meta.get_requires_for_build_editable(config_settings)
+    return [*wanted, *_node_requirement(), *native.requirements()]
 
 
 def get_requires_for_build_sdist(config_settings: Config = None) -> list[str]:
-    """As for a wheel."""
+    """As for a wheel, but for the compiler."""
     return [*build_meta.get_requires_for_build_sdist(config_settings), *_node_requirement()]
 
 
 def build_wheel(
     wheel_directory: str, config_settings: Config = None, metadata_directory: str | None = None
 ) -> str:
-    """A wheel that carries the bundle."""
+    """A wheel that carries the bundle, and the compiled library where it could be compiled: it is for one platform then, and
+    any Python.
+    """
     _ensure_bundle()
-    return str(build_meta.build_wheel(wheel_directory, config_settings, metadata_directory))
+    platform = native.ensure_library()
+    settings = dict(config_settings or {})
+    if platform != "any":
+        given = settings.get("--build-option", [])
+        options = given if isinstance(given, list) else [given]
+        settings["--build-option"] = [*options, f"--plat-name={platform}"]
+    return str(build_meta.build_wheel(wheel_directory, settings, metadata_directory))
 
 
 def build_editable(
     wheel_directory: str, config_settings: Config = None, metadata_directory: str | None = None
 ) -> str:
-    """An editable install beside which the bundle lies in the checkout."""
+    """An editable install beside which the bundle and the compiled library lie in the checkout."""
     _ensure_bundle()
+    native.ensure_library()
     return str(build_meta.build_editable(wheel_directory, config_settings, metadata_directory))
 
 

@@ -20,6 +20,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from torch_tb_profiler.cli import doctor, main
+from torch_tb_profiler.native import library
 
 pytestmark = pytest.mark.processes
 
@@ -36,6 +37,7 @@ def whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("TORCH_TB_PROFILER_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(doctor, "_registered", lambda: True)
     monkeypatch.setattr(doctor, "_page_built", lambda: True)
+    monkeypatch.setattr(library, "why_not", lambda: "")
     monkeypatch.setattr("shutil.which", lambda name: str(Path(sys.executable).parent / name))
 
 
@@ -82,6 +84,7 @@ def _cacheless(monkeypatch: pytest.MonkeyPatch) -> None:
         (_another, "-m tensorboard.main"),
         (lambda patch: _versions(patch, doctor.MISSING_PACKAGE), "torch-tb-profiler serve"),
         (lambda patch: _versions(patch, "2.9.1"), "TensorBoard 2.9.1 is too old"),
+        (lambda patch: patch.setattr(library, "why_not", lambda: "no compiler"), "(no compiler)"),
         (_cacheless, "TORCH_TB_PROFILER_CACHE_DIR=FOLDER"),
     ],
 )

@@ -12,6 +12,7 @@ import pytest
 
 from torch_tb_profiler.cli import main
 from torch_tb_profiler.cli.commands import COMMANDS
+from torch_tb_profiler.native import library
 
 GOLDEN = Path(__file__).parent / "golden"
 SYNTHETIC = "samples/synthetic_ddp8/rank5.pt.trace.json.gz"
@@ -56,6 +57,7 @@ def test_what_a_command_prints(
 ) -> None:
     if name == "doctor.txt":
         request.getfixturevalue("built_page")  # else it advises to build it
+        monkeypatch.setattr(library, "why_not", lambda: "")
     monkeypatch.chdir(repository)
     # The doctor tells of the cache.
     options = ["--no-cache"] if name == "doctor.txt" else []
@@ -75,7 +77,7 @@ def _anywhere(text: str) -> str:
     wrap over several lines.
     """
     head, _, rest = text.partition("\n\n")
-    keys = "Version|Packages|TensorBoard's tab|Page|Cache|Settings"
+    keys = "Version|Packages|Compiled part|TensorBoard's tab|Page|Cache|Settings"
     return (
         re.sub(
             rf"^({keys}): .*?(?=\n(?:{keys}): |\Z)", r"\1: …", head, flags=re.MULTILINE | re.DOTALL

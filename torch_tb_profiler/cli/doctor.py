@@ -90,6 +90,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _program(settings: Settings) -> dict[str, str]:
+    from torch_tb_profiler.native.library import why_not
     from torch_tb_profiler.runs.loading import cache_use
 
     cache = cache_use(settings)
@@ -102,6 +103,7 @@ def _program(settings: Settings) -> dict[str, str]:
     return {
         "Version": f"{__version__}, Python {platform.python_version()} on {platform.system()}",
         "Packages": ", ".join(f"{name} {_version(name)}" for name in PACKAGES),
+        "Compiled part": f"not used: {why}" if (why := why_not()) else "used",
         "TensorBoard's tab": "registered" if _registered() else "not registered",
         "Page": "built" if _page_built() else "not built",
         "Cache": cached,
@@ -113,6 +115,7 @@ def _program(settings: Settings) -> dict[str, str]:
 
 def _advice(settings: Settings) -> list[str]:
     """What is wrong, and how to fix it."""
+    from torch_tb_profiler.native.library import why_not
     from torch_tb_profiler.runs.loading import cache_use
 
     advice = []
@@ -123,6 +126,11 @@ def _advice(settings: Settings) -> list[str]:
         )
     if not _page_built():
         advice.append("The page is not built: run cd fe && npm ci && npm run build")
+    if (why := why_not()) and not why.startswith("switched off"):
+        advice.append(
+            f"Large traces open at half the speed without the compiled part ({why}): have a C compiler or a way to PyPI, and install"
+            " the package again"
+        )
     beside, command = Path(sys.executable).parent, shutil.which("tensorboard")
     if command and _registered() and Path(command).parent.resolve() != beside.resolve():
         advice.append(

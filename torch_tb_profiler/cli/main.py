@@ -62,6 +62,17 @@ class _Parser(argparse.ArgumentParser):
         super()._print_message(printable(message, lines=True), file)
 
 
+class _Version(argparse.Action):
+    """Says also why nothing compiled is used, where that is so."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from torch_tb_profiler.native.library import why_not
+
+        slower = f" (pure Python: {why})" if (why := why_not()) else ""
+        print(f"{__version__}{slower}")
+        parser.exit()
+
+
 def _carried_out(options: argparse.Namespace) -> int:
     """The exit code of a command, which is followed by the files that look like traces and could not be read. Damage of a
     kept file shows only where it is read: the file is removed then, and the command begins anew.
@@ -86,7 +97,7 @@ def _carried_out(options: argparse.Namespace) -> int:
 def _parser(given: Sequence[str]) -> argparse.ArgumentParser:
     """A parser of all commands, or of the one that comes first: no other is imported then."""
     parser = _Parser(prog="torch-tb-profiler", description="Analyze PyTorch profiler traces.")
-    parser.add_argument("--version", action="version", version=__version__)
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name in given[:1] if given and given[0] in COMMANDS else COMMANDS:
         command = command_of(name)

@@ -22,7 +22,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.chunk_parts import Part
@@ -30,6 +30,7 @@ from torch_tb_profiler.importers.chunks import Batch, bracketed, decode_chunk
 from torch_tb_profiler.importers.decoders import Decoders
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS
 from torch_tb_profiler.importers.repair import repair
+from torch_tb_profiler.importers.scanned import ChunkScanner, Scanned
 from torch_tb_profiler.importers.walk import PATIENT_BYTES, Ledger, Walk
 from torch_tb_profiler.importers.window import Mark, Window
 from torch_tb_profiler.store.defects import HEADER_LOST, TRAILING, TRUNCATED, DefectCounts
@@ -44,6 +45,9 @@ _BETWEEN = re.compile(rb"\}\s*,\s*\{")
 _FIRST_KEY = re.compile(rb'\{\s*("[\w .-]{1,64}")\s*:')
 _NEXT_ENTRY = re.compile(rb'\}\s*,\s*(?=\{\s*")')
 _EVENTS_KEY = re.compile(rb'"?traceEvents"\s*:\s*\[')
+
+
+_Read = TypeVar("_Read", Batch, Scanned)
 
 
 class Sent(NamedTuple):
@@ -62,8 +66,9 @@ class EventReader:
         chunk_bytes: int,
         counts: DefectCounts,
         decoders: Decoders | None = None,
+        scanner: ChunkScanner | None = None,
     ) -> None:
-        """``decoders``: processes that decode chunks too; None: this one decodes all."""
+        """``decoders``: processes that decode chunks too; None: this one decodes all. ``scanner``: is asked before."""
         self.header: dict[str, object] = {}
         self.bare_array = False
         self._w = window
@@ -74,6 +79,7 @@ class EventReader:
         self._ledger = Ledger(counts)
         self._between: tuple[bytes, re.Pattern[bytes]] = (b"", _BETWEEN)
         self._decoders = decoders
+        self._scanner = scanner
         self._sent: deque[Sent] = deque()
         self._refused = -1
         """Offset of the chunk that no other process could decode."""
@@ -89,7 +95,7 @@ class EventReader:
             assert isinstance(piece, Batch)
             yield piece
 
-    def pieces(self) -> Iterator[Batch | Part]:
+    def pieces(self) -> Iterator[Batch | Scanned | Part]:
         """All events in file order, and what was gathered elsewhere of those in between. A part is
         valid until the next piece is asked for.
 
@@ -118,7 +124,7 @@ class EventReader:
         if w.skip_space():
             self._counts.add(TRAILING)
 
-    def _object(self) -> Iterator[Batch | Part]:
+    def _object(self) -> Iterator[Batch | Scanned | Part]:
         w = self._w
         while True:
             first = w.skip_space(b",")
@@ -166,7 +172,7 @@ class EventReader:
             self._truncated = True
             self._counts.add(TRUNCATED)
 
-    def _array(self) -> Iterator[Batch | Part]:
+    def _array(self) -> Iterator[Batch | Scanned | Part]:
         self._found = True
         w, want, scanned, strangers = self._w, self._chunk, 0, self.bare_array
         while True:
@@ -190,7 +196,7 @@ class EventReader:
                 want, scanned = self._chunk, 0
                 yield from self._receive(all_of_it=not sent)
                 continue
-            batch = self._fast(cut) if cut > 0 else None
+            batch: Batch | Scanned | None = self._fast(cut) if cut > 0 else None
             if batch is None:
                 batch = self._slow()
             if batch is None:
@@ -258,10 +264,12 @@ class EventReader:
                     return last[0].start() + 1, 0
         return -1, len(text)
 
-    def _fast(self, cut: int) -> Batch | None:
-        """Decode up to the guess or to the end of the array; None if only the walk can go on."""
-        text = bracketed(memoryview(self._w.buffer)[:cut])
-        batch = decode_chunk(text, self._w.offset, self._ledger)
+    def _fast(self, cut: int) -> Batch | Scanned | None:
+        """Read up to the guess or to the end of the array; None if only the walk can go on."""
+        chunk, offset = memoryview(self._w.buffer)[:cut], self._w.offset
+        if self._scanner is not None and (scanned := self._scanner.scan(chunk, offset)) is not None:
+            return self._take(scanned)
+        batch = decode_chunk(bracketed(chunk), offset, self._ledger)
         return None if batch is None else self._take(batch)
 
     def _slow(self) -> Batch | None:
@@ -277,7 +285,7 @@ class EventReader:
             self._cut_off()
         return batch
 
-    def _take(self, batch: Batch) -> Batch:
+    def _take(self, batch: _Read) -> _Read:
         self._w.advance(batch.size)
         self._ledger.entries += len(batch.events)
         return batch

@@ -44,7 +44,7 @@ def nanoseconds(texts: Sequence[Raw]) -> Ints:
     text = np.frombuffer(joined, np.uint8)
     ends = np.append(np.flatnonzero(text == _NEWLINE), len(text))
     if len(ends) != n:
-        return np.array([_exact(bytes(t)) for t in texts], np.int64)
+        return np.array([exact(bytes(t)) for t in texts], np.int64)
     dots = np.flatnonzero(text == _DOT)
     owner = np.searchsorted(ends, dots)
     length = np.diff(ends, prepend=-1) - 1
@@ -62,7 +62,7 @@ def nanoseconds(texts: Sequence[Raw]) -> Ints:
     odd |= whole > LARGEST_NS // factor
     out = np.where(odd, 0, whole) * factor
     for row in np.flatnonzero(odd).tolist():
-        out[row] = _exact(bytes(texts[row]))
+        out[row] = exact(bytes(texts[row]))
     return out
 
 
@@ -72,7 +72,7 @@ def _without(texts: Sequence[Raw], odd: Mask) -> bytes:
     ).replace(b".", b"")
 
 
-def _exact(text: bytes) -> int:
+def exact(text: bytes) -> int:
     """The slow path: signs, exponents, quotes, surplus digits."""
     try:
         value = Decimal(text.strip().strip(b'"').decode("ascii")) * 1000

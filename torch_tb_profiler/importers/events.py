@@ -160,7 +160,7 @@ def _loose_args(text: bytes) -> tuple[Args | None, int]:
         try:
             setattr(args, known[0], known[1].decode(value))
         except DECODE_ERRORS:
-            number = _number_in_text(value, known[1].type == Figure)
+            number = number_in_text(value, known[1].type == Figure)
             if number is None:
                 wrong += 1
             else:
@@ -168,7 +168,7 @@ def _loose_args(text: bytes) -> tuple[Args | None, int]:
     return args, wrong
 
 
-def _number_in_text(raw: Raw, real: bool) -> int | float | None:
+def number_in_text(raw: Raw, real: bool) -> int | float | None:
     """``"12"`` and ``12.0`` mean 12; ``real``: any finite number may stand there."""
     value = _any(raw)
     try:
@@ -188,7 +188,7 @@ def whole_number(raw: Raw) -> int:
     value = _any(raw)
     if type(value) is int:
         return value
-    number = _number_in_text(raw, real=False)
+    number = number_in_text(raw, real=False)
     return number if isinstance(number, int) else -1
 
 

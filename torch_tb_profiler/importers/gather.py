@@ -53,7 +53,7 @@ def _is_one_of(*members: Role) -> Mask:
 
 
 _NAMED = (Role.OPERATOR, Role.ANNOTATION)
-_ROLES_OF_ARGS = (
+ROLES_OF_ARGS = (
     (schema.OPERATOR_ARGS, _is_one_of(*_NAMED)),
     (schema.PYTHON_ARGS, _is_one_of(Role.PYTHON)),
     (schema.DEVICE_ARGS, _is_one_of(*DEVICE_ROLES)),
@@ -62,7 +62,7 @@ _ROLES_OF_ARGS = (
     (schema.NODE_ARGS, _is_one_of(*DEVICE_ROLES)),
     (schema.COLLECTIVE_ARGS, _is_one_of(*_NAMED, Role.KERNEL, Role.DEVICE_ANNOTATION)),
 )
-_ARG_OF = {
+ARG_OF = {
     ("python_args", "id"): "python_id",
     ("python_args", "parent"): "python_parent",
     ("python_args", "module"): "python_module",
@@ -97,10 +97,10 @@ BLOBS_OF = {
 """Columns whose values are argument texts, by number."""
 _TYPE_OF_ARG = {f.name: f.type for f in msgspec.structs.fields(Args)}
 _NO_ARGS = Args()
-_INSTANT = "cpu_instant_event"
+INSTANT = "cpu_instant_event"
 _NO_ROWS = np.zeros(0, np.int64)
-_KNOWN_PHASES = frozenset("XBEistfCMIR")
-_INT64_LOW, _INT64_HIGH = -(1 << 63), (1 << 63) - 1
+KNOWN_PHASES = frozenset("XBEistfCMIR")
+INT64_LOW, INT64_HIGH = -(1 << 63), (1 << 63) - 1
 
 
 class Numbers(dict[Any, int]):
@@ -136,7 +136,7 @@ class Gatherer:
 
     def add(self, batch: Batch, first: int) -> None:
         """Take in a batch; ``first`` is the position of its first entry in traceEvents."""
-        self._put("chunks", ordinal=[first], offset=[batch.offset], size=[batch.size])
+        self.put("chunks", ordinal=[first], offset=[batch.offset], size=[batch.size])
         events = batch.events
         if not events:
             return
@@ -145,11 +145,11 @@ class Gatherer:
         rows = rows_of.get("X", _NO_ROWS)
         spans = events if len(rows) == len(events) else [events[i] for i in rows.tolist()]
         # PyTorch's own writer (``use_python_export=True``) makes instants last until the end.
-        if countOf(map(attrgetter("cat"), spans), _INSTANT):
-            instant = np.array([e.cat == _INSTANT for e in spans])
+        if countOf(map(attrgetter("cat"), spans), INSTANT):
+            instant = np.array([e.cat == INSTANT for e in spans])
             rows_of["i"] = np.concatenate((rows_of.get("i", _NO_ROWS), rows[instant]))
             rows = rows[~instant]
-            spans = [e for e in spans if e.cat != _INSTANT]
+            spans = [e for e in spans if e.cat != INSTANT]
         if spans:
             self._spans(spans, ordinals[rows], batch, first)
         for phase in "BE":
@@ -163,7 +163,7 @@ class Gatherer:
         points = np.sort(np.concatenate([rows_of.get(p, _NO_ROWS) for p in "iIRC"]))
         if len(points):
             self._points(batch, points.tolist(), first)
-        unknown = sum(len(r) for p, r in rows_of.items() if p not in _KNOWN_PHASES)
+        unknown = sum(len(r) for p, r in rows_of.items() if p not in KNOWN_PHASES)
         # XLA's writer ends its list with an empty object, which says nothing that could be lost.
         empty = sum(_is_empty(events[i]) for i in rows_of.get("", _NO_ROWS).tolist())
         self.counts.add(d.UNKNOWN_PHASE, unknown - empty)
@@ -176,7 +176,8 @@ class Gatherer:
         """The number of each event's (pid, tid)."""
         return self.tracks.column(map(attrgetter("pid", "tid"), events))
 
-    def _put(self, group: str, /, **columns: Any) -> None:
+    def put(self, group: str, /, **columns: Any) -> None:
+        """Put rows behind those of a group."""
         target = self.groups[group]
         for name, values in columns.items():
             target[name].append(np.asarray(values))
@@ -193,30 +194,17 @@ class Gatherer:
             starts, durs, ordinals = starts[good], durs[good], ordinals[good]
             if not events:
                 return
-        missing = (durs == INVALID) | (durs > LONGEST_NS)
-        negative = (durs < 0) & (durs != INVALID)
-        self.counts.add(d.NO_DURATION, int(missing.sum()))
-        self.counts.add(d.NEGATIVE_DURATION, int(negative.sum()))
-        bad = missing | negative
-        durs[bad] = 0
-        if bad.any():
-            self._put(
-                "marks",
-                defect=[self.texts[d.NO_DURATION]] * int(bad.sum()),
-                start=starts[bad],
-                dur=durs[bad],
-            )
+        self.mend_durations(starts, durs)
         names = list(map(attrgetter("name"), events))
         categories = self._categories_of(events)
-        roles = self._roles_of(categories)
-        self._refine_roles(roles, categories, names)
+        roles = self.roles_of(categories, lambda rows: [names[row] for row in rows])
         if None in names:
             self.counts.add(d.NO_NAME, names.count(None))
             names = ["" if n is None else n for n in names]
         args = list(map(attrgetter("args"), events))
         if None in args:
             args = [_NO_ARGS if a is None else a for a in args]
-        self._put(
+        self.put(
             "spans",
             start=starts,
             dur=durs,
@@ -230,11 +218,28 @@ class Gatherer:
         self._arguments(args, roles)
         others = np.flatnonzero(roles == Role.OTHER)
         if len(others) and batch is not None:
-            self._late_arguments(batch, events, durs, others, ordinals[others] - first)
+            blobs = self._whole_args(batch)
+            positions = (ordinals[others] - first).tolist()
+            raws = [blobs[p] for p in positions] if blobs else [ABSENT] * len(others)
+            more = [surplus(events[row].dur, int(durs[row])) for row in others.tolist()]
+            self.late_arguments(others, raws, more)
         ranges = np.flatnonzero(roles == Role.COUNTER_RANGE)
-        if len(ranges) and batch is not None:
-            self._counters(batch, ranges + self.spans, ordinals[ranges] - first)
+        if len(ranges) and batch is not None and (blobs := self._whole_args(batch)) is not None:
+            positions = (ordinals[ranges] - first).tolist()
+            self.counters(ranges, [as_utf8(bytes(blobs[p]), self.counts) for p in positions])
         self.spans += len(events)
+
+    def mend_durations(self, starts: Ints, durs: Ints) -> None:
+        """Count what is no duration, ns, of events that start then, and make it 0 in place."""
+        missing = (durs == INVALID) | (durs > LONGEST_NS)
+        negative = (durs < 0) & (durs != INVALID)
+        bad = missing | negative
+        if bad.any():
+            self.counts.add(d.NO_DURATION, int(missing.sum()))
+            self.counts.add(d.NEGATIVE_DURATION, int(negative.sum()))
+            durs[bad] = 0
+            defect = [self.texts[d.NO_DURATION]] * int(bad.sum())
+            self.put("marks", defect=defect, start=starts[bad], dur=durs[bad])
 
     def _categories_of(self, events: list[Event]) -> Array:
         """Category numbers; the legacy profiler wrote none, but its processes tell them."""
@@ -253,68 +258,68 @@ class Gatherer:
         external, old = self._ints(chosen, "external"), [a.external_old for a in chosen]
         if any(old):
             external = np.where(
-                external == -1, self._fit([-1 if v is None else v for v in old], -1), external
+                external == -1, self.fit([-1 if v is None else v for v in old], -1), external
             )
         links["external"][rows] = external
         return links
 
-    def _roles_of(self, categories: Ints) -> Array:
+    def roles_of(
+        self, categories: Ints, names: Callable[[list[int]], Sequence[str | None]]
+    ) -> Array:
+        """Roles, uint8, of events by their category numbers and, where that matters, their names, which ``names`` gives
+        for rows.
+        """
         known = list(self.categories)
         for category in known[len(self._roles) :]:
             role = role_of(category, self._own_roles) if category else Role.OTHER
             self._roles.append(-1 if role is None else int(role))
-        return np.maximum(np.array(self._roles, np.int64)[categories], 0).astype(np.uint8)
-
-    def _refine_roles(self, roles: Array, categories: Array, names: list[str | None]) -> None:
-        """Set, in place, the roles of categories that also depend on the name."""
+        roles = np.maximum(np.array(self._roles, np.int64)[categories], 0).astype(np.uint8)
         for category in dict.fromkeys(key for key, _ in ROLE_OF_NAME):
             number = self.categories.get(category)
-            for row in np.flatnonzero(categories == number).tolist() if number is not None else ():
-                roles[row] = ROLE_OF_NAME.get((category, names[row] or ""), roles[row])
+            rows = np.flatnonzero(categories == number).tolist() if number is not None else []
+            for row, name in zip(rows, names(rows) if rows else (), strict=True):
+                roles[row] = ROLE_OF_NAME.get((category, name or ""), roles[row])
+        return roles
 
     def _arguments(self, args: list[Args], roles: Array) -> None:
-        for spec, members in _ROLES_OF_ARGS:
+        for spec, members in ROLES_OF_ARGS:
             rows = np.flatnonzero(members[roles])
             if (argument := _ONLY_WITH.get(spec.name)) is not None:
                 rows = rows[[len(argument(args[r])) > 0 for r in rows.tolist()]]
             if len(rows):
                 chosen = [args[r] for r in rows.tolist()]
-                names = {c.name: _ARG_OF.get((spec.name, c.name), c.name) for c in spec.columns[1:]}
+                names = {c.name: ARG_OF.get((spec.name, c.name), c.name) for c in spec.columns[1:]}
                 columns = {name: self._column(chosen, arg) for name, arg in names.items()}
-                self._put(spec.name, span=rows + self.spans, **columns)
+                self.put(spec.name, span=rows + self.spans, **columns)
 
-    def _late_arguments(
-        self, batch: Batch, events: list[Event], durs: Ints, rows: Ints, positions: Ints
-    ) -> None:
-        """What may still tell the role of the events in some rows."""
-        blobs = self._whole_args(batch)
-        found = late_args([blobs[p] for p in positions.tolist()] if blobs else [ABSENT] * len(rows))
-        more = [surplus(events[row].dur, int(durs[row])) for row in rows.tolist()]
+    def late_arguments(self, rows: Ints, blobs: Sequence[Raw], more: Sequence[int]) -> None:
+        """Put what may still tell the role of the events in some rows after ``spans``: their arguments, and the surplus of
+        their durations, ps.
+        """
+        found = late_args(blobs)
         kept = [i for i, args in enumerate(found) if more[i] or not is_empty(args)]
         if not kept:
             return
         chosen = [found[i] for i in kept]
         numbers = zip(*(args.numbers for args in chosen), strict=True)
         texts = zip(*(args.texts for args in chosen), strict=True)
-        self._put(
+        self.put(
             "late_args",
             span=rows[kept] + self.spans,
-            **{name: self._raws(raws) for name, raws in zip(TEXTS, texts, strict=True)},
+            **{name: self.raws(raws) for name, raws in zip(TEXTS, texts, strict=True)},
             surplus=[more[i] for i in kept],
-            **{n: self._fit(list(values), -1) for n, values in zip(NUMBERS, numbers, strict=True)},
+            **{n: self.fit(list(values), -1) for n, values in zip(NUMBERS, numbers, strict=True)},
         )
 
-    def _counters(self, batch: Batch, spans: Ints, positions: Ints) -> None:
-        """Counters of profiled ranges: their names are arbitrary, so arguments are decoded again."""
-        blobs = self._whole_args(batch)
-        if blobs is None:
-            return
-        texts = [as_utf8(bytes(blobs[position]), self.counts) for position in positions.tolist()]
+    def counters(self, rows: Ints, texts: Sequence[bytes]) -> None:
+        """Put the counters of profiled ranges in some rows after ``spans``: their names are arbitrary, so arguments, UTF-8,
+        are decoded again.
+        """
         counters = [_counters_of(text) for text in texts]
         if any(counters):
-            self._put(
+            self.put(
                 "counter_args",
-                span=np.repeat(spans, list(map(len, counters))),
+                span=np.repeat(rows + self.spans, list(map(len, counters))),
                 counter=self.texts.column(name for each in counters for name in each),
                 value=[value for each in counters for value in each.values()],
             )
@@ -326,35 +331,35 @@ class Gatherer:
             dims = [a.dims for a in args]
             if ABSENT in dims:
                 dims = [dim if len(dim) else a.dims_old for a, dim in zip(args, dims, strict=True)]
-            return self._raws(dims)
+            return self.raws(dims)
         if name == "annotation":
-            return self._raws(map(_annotation, args))
+            return self.raws(map(_annotation, args))
         if kind == Count:
             return self._ints(args, name)
         values = map(attrgetter(name), args)
         if kind == Raw:
-            return self._raws(values)
+            return self.raws(values)
         if kind == Figure:
             return np.array([np.nan if v is None else v for v in values], np.float64)
         return self._ids(values)
 
     def _flows(self, events: list[Event], ordinals: Ints) -> None:
-        self._put_timed(
+        self.put_timed(
             "flows",
-            events,
+            nanoseconds([e.ts for e in events]),
+            track=self.track_of(events),
             id=self._ids(map(attrgetter("id"), events)),
             category=self.categories.column(map(attrgetter("cat"), events)),
             phase=np.array([ord(e.ph) for e in events], np.uint8),
             ordinal=ordinals,
         )
 
-    def _put_timed(self, group: str, events: list[Event], **columns: Array) -> None:
-        """Put rows of events that are points in time; those without a valid time are counted."""
-        times = nanoseconds([e.ts for e in events])
+    def put_timed(self, group: str, times: Ints, **columns: Array) -> None:
+        """Put rows of events that are points in time, ns; those without a valid one are counted."""
         good = times != INVALID
         self.counts.add(d.NO_TIME, int((~good).sum()))
-        columns |= {"time": times, "track": self.track_of(events)}
-        self._put(group, **{name: column[good] for name, column in columns.items()})
+        columns |= {"time": times}
+        self.put(group, **{name: column[good] for name, column in columns.items()})
 
     def _points(self, batch: Batch, rows: list[int], first: int) -> None:
         events = batch.events
@@ -367,13 +372,14 @@ class Gatherer:
             return
         blobs = self._whole_args(batch) if any(events[i].args is not None for i in rest) else None
         chosen = [events[i] for i in rest]
-        self._put_timed(
+        self.put_timed(
             "instants",
-            chosen,
+            nanoseconds([e.ts for e in chosen]),
+            track=self.track_of(chosen),
             name=self.texts.column(e.name or "" for e in chosen),
             category=self.categories.column(map(attrgetter("cat"), chosen)),
             phase=np.array([ord("i" if e.ph == "X" else e.ph) for e in chosen], np.uint8),
-            args=self._raws([blobs[i] for i in rest]) if blobs else np.full(len(rest), NONE),
+            args=self.raws([blobs[i] for i in rest]) if blobs else np.full(len(rest), NONE),
             ordinal=np.array(rest) + first,
         )
 
@@ -388,9 +394,10 @@ class Gatherer:
     def _memory(self, events: list[Event], ordinals: Ints) -> None:
         args = [e.args or _NO_ARGS for e in events]
         addresses = [0 if a.address is None else a.address & (1 << 64) - 1 for a in args]
-        self._put_timed(
+        self.put_timed(
             "memory",
-            events,
+            nanoseconds([e.ts for e in events]),
+            track=self.track_of(events),
             device_type=self._ints(args, "device_type"),
             device=self._ints(args, "device_id"),
             address=np.array(addresses, np.uint64),
@@ -409,19 +416,21 @@ class Gatherer:
             return np.full(missing, absent, np.int64)
         if missing:
             values = [absent if v is None else v for v in values]
-        return self._fit(values, absent)
+        return self.fit(values, absent)
 
-    def _fit(self, values: list[int], absent: int) -> Ints:
+    def fit(self, values: list[int], absent: int) -> Ints:
+        """Whole numbers as int64; what does not fit is counted, and absent."""
         try:
             return np.array(values, np.int64) if values else np.zeros(0, np.int64)
         except OverflowError:
-            wide = [not _INT64_LOW <= v <= _INT64_HIGH for v in values]
+            wide = [not INT64_LOW <= v <= INT64_HIGH for v in values]
             self.counts.add(d.BIG_INTEGER, sum(wide))
             return np.array(
                 [absent if w else v for v, w in zip(values, wide, strict=True)], np.int64
             )
 
-    def _raws(self, raws: Iterable[Raw]) -> Array:
+    def raws(self, raws: Iterable[Raw]) -> Array:
+        """The numbers of argument texts, less one."""
         listed = list(raws)
         if listed.count(ABSENT) == len(listed):
             return np.full(len(listed), NONE, np.int32)
@@ -430,8 +439,8 @@ class Gatherer:
     def _ids(self, values: Iterable[Any]) -> Ints:
         listed = list(values)
         if set(map(type, listed)) <= {int}:
-            return self._fit(listed, -1)
-        return self._fit([v if type(v) is int else _id_number(v) for v in listed], -1)
+            return self.fit(listed, -1)
+        return self.fit([v if type(v) is int else id_number(v) for v in listed], -1)
 
 
 def _is_empty(event: Event) -> bool:
@@ -456,7 +465,7 @@ def _by_phase(events: list[Event]) -> dict[str, Ints]:
     return {p: np.array(r) for p, r in rows.items()}
 
 
-def _id_number(value: Any) -> int:
+def id_number(value: Any) -> int:
     """The number of a textual id (``"7"``, ``"0x1f"``); other text is hashed far above real ids."""
     if value is None:
         return -1

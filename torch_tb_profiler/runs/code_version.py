@@ -20,7 +20,7 @@ def program_version() -> str:
     for folder, below, names in os.walk(_PACKAGE):
         below[:] = sorted(set(below) - _OTHERS)
         for name in sorted(names):
-            if name.endswith((".py", ".txt")):
+            if name.endswith((".py", ".txt", ".c")):
                 with open(os.path.join(folder, name), "rb") as file:
                     digest.update(
                         f"{os.path.relpath(folder, _PACKAGE)}/{name}\0".encode() + file.read()

@@ -7,6 +7,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.arrays.nesting import BLOCK
+from torch_tb_profiler.native import kernels
+from torch_tb_profiler.native.kernels import compiled_as
 from torch_tb_profiler.store.columns import Array, Ints
 
 
@@ -142,6 +144,7 @@ def totals(points: Intervals) -> Ints:
     return total
 
 
+@compiled_as(kernels.length_before)
 def length_before(points: Intervals, total: Ints, time: Ints) -> Ints:
     """The length of the set before each time, from its ``totals``; int64 ns."""
     number = np.searchsorted(points.start, time, side="right")

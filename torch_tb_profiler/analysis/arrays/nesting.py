@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.native import kernels
+from torch_tb_profiler.native.kernels import compiled_as
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 
 BLOCK = 1 << 20
@@ -142,6 +144,7 @@ def _by_track(track: Array, low: int, tracks: int) -> tuple[Array, Ints]:
     return order, counts
 
 
+@compiled_as(kernels.climb)
 def climb(parent: Array, begin: Array, wanted: Mask) -> Array:
     """The first ``wanted`` position at or above each one of ``begin`` (−1 allowed); −1 if none."""
     ancestor = begin.copy()
@@ -155,6 +158,7 @@ def climb(parent: Array, begin: Array, wanted: Mask) -> Array:
     return np.asarray(ancestor)
 
 
+@compiled_as(kernels.nearest)
 def nearest(parent: Array, wanted: Mask) -> Array:
     """The nearest ``wanted`` node at or above each node of a forest, −1 if none; int32 of shape
     (nodes,).
@@ -177,6 +181,7 @@ def nearest(parent: Array, wanted: Mask) -> Array:
     return ancestor
 
 
+@compiled_as(kernels.with_ancestors)
 def with_ancestors(parent: Array, wanted: Mask) -> Mask:
     """The ``wanted`` nodes of a forest and all their ancestors, bool of shape (nodes,)."""
     marked = wanted.copy()
@@ -210,6 +215,7 @@ def innermost_at(
     return still_open(span, point_time, end, parent)
 
 
+@compiled_as(kernels.still_open)
 def still_open(span: Ints, time: Ints, end: Ints, parent: Array) -> Ints:
     """The innermost span that is open at each time, −1 none; int64 of shape (times,).
 
@@ -227,6 +233,7 @@ def still_open(span: Ints, time: Ints, end: Ints, parent: Array) -> Ints:
     return span
 
 
+@compiled_as(kernels.depths)
 def depths(parent: Array) -> Ints:
     """The number of ancestors of each node of a forest, int64; by pointer doubling."""
     depth = (parent >= 0).astype(np.int32)

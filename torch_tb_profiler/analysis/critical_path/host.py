@@ -20,6 +20,7 @@ from torch_tb_profiler.analysis.critical_path.device import in_call
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.host_names import host_names, spans_named
 from torch_tb_profiler.analysis.facts.links import host_mask
+from torch_tb_profiler.native.kernels import compiled_as, segments
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
@@ -110,6 +111,7 @@ def host_segments(trace: Trace, facts: Facts, blocking: Mask) -> HostSegments:
     return HostSegments(on, begin, until, span.astype(np.int32), cause, bounds)
 
 
+@compiled_as(segments)
 def _of_track(rows: Ints, start: Ints, end: Ints, parent: Array) -> tuple[Ints, Ints, Ints]:
     """``(start, end, innermost)`` of the segments of a thread; ``rows``: its positions in ``start``, ``end`` and
     ``parent``, which ascend with ``start``, like ``innermost``; −1 where none is open.

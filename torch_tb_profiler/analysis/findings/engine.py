@@ -42,6 +42,7 @@ from torch_tb_profiler.analysis.findings.candidate import (
     THRESHOLD,
     Candidate,
     Certainty,
+    several,
 )
 from torch_tb_profiler.analysis.findings.copies import copies_named, copy_rate
 from torch_tb_profiler.analysis.findings.lines import line_of
@@ -129,7 +130,7 @@ def _claims(context: RuleContext, simulation: Simulation, small: list[_Claim]) -
     """What counts; into ``small`` goes what removes time and saves too little of the step."""
     claims: list[_Claim] = []
     nothing, unchanged = np.zeros(context.facts["steps"].n), simulation.measured
-    said = _Removed(unchanged)
+    said, guessed = _Removed(unchanged), _Removed(unchanged)
     kind = context.facts.summary.workload.kind
     idles, captures = kind in EXPECT_IDLE, kind == WorkloadKind.CAPTURE
     for key, candidate in _candidates(context):
@@ -142,8 +143,9 @@ def _claims(context: RuleContext, simulation: Simulation, small: list[_Claim]) -
         planned = idles and not rule.artefact and (captures or not candidate.unplanned)
         if planned and not (changed.work < unchanged.work).any():
             continue
-        # What a rule before said more precisely of the same time is not said again.
-        if said.has(changed):
+        # What a rule before said more precisely of the same time is not said again; a guess takes nothing from what is likely.
+        guess = candidate.certainty == "theoretical"
+        if said.has(changed) or (guess and guessed.has(changed)):
             continue
         # With an edit of its own the change only says in words what that does.
         change = candidate.change if candidate.edit is None else None
@@ -153,7 +155,7 @@ def _claims(context: RuleContext, simulation: Simulation, small: list[_Claim]) -
         if saved is None:
             small.append(_Claim(key, candidate, edit, nothing))
         else:
-            said.add(changed)
+            (guessed if guess else said).add(changed)
             claims.append(_Claim(key, candidate, edit, saved))
     return claims
 
@@ -170,7 +172,7 @@ def _candidates(context: RuleContext) -> Iterator[tuple[str, Candidate]]:
             if rule.claim and (judged or rule.of_memory)
         }
         for key, claim in claims.items():
-            if (candidate := claim()) is not None:
+            for candidate in several(claim()):
                 yield key, _sure(context, key, candidate)
 
 
@@ -360,8 +362,11 @@ def _of_hit(context: RuleContext, claim: _Claim) -> dict[str, Any] | None:
     if told is None or not 0 < len(told["hit"]) < len(context.steps):
         return None
     own = RuleContext(context.scene, tuple(told["hit"]))
-    there = rule.claim(own)
-    if there is None or not np.isin(there.row, claim.candidate.row).all():
+    there = next(
+        (one for one in several(rule.claim(own)) if np.isin(one.row, claim.candidate.row).all()),
+        None,
+    )
+    if there is None:
         return None
     numbers = {key: float(value) for key, value in there.numbers.items() if key != "of_steps"}
     shown = _shown(own, there)

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty, without_time
+from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty, Claims, without_time
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.outcomes import Reach
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -17,6 +17,7 @@ FindingView = Literal[
 ]
 __all__ = [
     "Candidate",
+    "Claims",
     "FindingView",
     "RankVerdict",
     "Reach",
@@ -72,7 +73,7 @@ class Rule(msgspec.Struct, frozen=True):
     """
 
     place: int
-    claim: Callable[[RuleContext], Candidate | None] | None
+    claim: Callable[[RuleContext], Claims] | None
     title: str
     sentence: str
     attempt: str

@@ -216,6 +216,12 @@ FIXES: tuple[Fix, ...] = (
             ("Processing a dataset once (map)", "https://huggingface.co/docs/datasets/process#map"),
         ),
         (
+            r"(?:^|/)json/(?:__init__\.py: loads?$|decoder\.py: )",
+            "reading JSON",
+            "Read it once and keep it, ahead in another thread, or store numbers in a binary file.",
+            ("concurrent.futures", PYTHON + "library/concurrent.futures.html"),
+        ),
+        (
             r"(?:^|/)json/(?:__init__|encoder)\.py: ",
             "writing JSON",
             "Write every so many steps, in another thread, or numbers in a binary file.",

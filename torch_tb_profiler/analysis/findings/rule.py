@@ -56,6 +56,7 @@ class Rule(msgspec.Struct, frozen=True):
         causes: what of the path it is about.
         without: begins the sentence after it, such as ``With batches ready``; what the step would take
             follows.
+        remark: is said after the answer where it costs no time.
         attempt, caveat: what to try, and when it is wrong.
         host_sentence: replaces ``sentence`` where the trace has no device work.
         details: (key, sentence) pairs; a sentence follows where that word or number is not empty.
@@ -85,6 +86,7 @@ class Rule(msgspec.Struct, frozen=True):
     cause: str = ""
     causes: tuple[PathCause, ...] = ()
     without: str = ""
+    remark: str = ""
     links: tuple[tuple[str, str], ...] = ()
     host_sentence: str = ""
     details: tuple[tuple[str, str], ...] = ()

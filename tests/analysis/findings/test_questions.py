@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.analysis.findings.cases import Findings, item, made, rules
+from tests.analysis.findings.cases import Findings, item, made, rules, span
 from tests.builders.shaped import Shaped
 
-QUESTIONS = {"costly_order", "discarded_work", "repeated_input", "same_again"}
+QUESTIONS = {"costly_order", "discarded_work", "growing_work", "repeated_input", "same_again"}
 SIZES = st.integers(3, 60)
 FRAME = "train/parts.py(7): work"
 Piece = Callable[[Shaped], None]
@@ -236,3 +236,44 @@ def test_what_is_drawn_anew_is_not_the_same() -> None:
         program.call("aten::exp", 300, [[200, 200]])
 
     assert not asked(found(piece))
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(1, 50), st.integers(1, 9), st.permutations(list(range(8))))
+def test_elements_that_become_more_grow_and_in_any_other_order_do_not(
+    first: int, more: int, order: list[int]
+) -> None:
+    """The time of each call tells nothing: it is the same in all steps."""
+
+    def program(sizes: list[int]) -> Findings:
+        own = Shaped()
+        for size in sizes:
+            with own.step():
+                layers(own, 100)
+                with own.frame(FRAME):
+                    own.call("aten::sort", 300, [[first + more * size, 64], []])
+                own.call("aten::mse_loss", 5, [[16, 77], [16, 77]], trains=True)
+                own.backward()
+        return made(own.listed)
+
+    grown = more * 7 >= 0.1 * first
+    found_in_order = rules(program(list(range(8))))
+    assert ("growing_work" in found_in_order) == grown
+    if order != sorted(order):
+        assert "growing_work" not in rules(program(order))
+
+
+def test_two_places_of_a_program_s_own_are_both_told() -> None:
+    program = Shaped()
+    for _ in range(4):
+        with program.step():
+            layers(program, 400)
+            program.call("aten::mse_loss", 5, [[16, 77], [16, 77]], trains=True)
+            program.backward()
+            for name, length in (("a.py(3): log", 500), ("b.py(9): check", 200)):
+                with program.frame(name):
+                    program.now += length
+    entries = [span("python_function", "train.py(1): main", -1, program.now + 2), *program.listed]
+    mine = [one for one in made(entries)["found"] if one["rule"] == "own_code"]
+    assert [one["words"]["what"] for one in mine] == ["calling log", "calling check"]
+    assert [one["line"] for one in mine] == ["a.py(3): log", "b.py(9): check"]

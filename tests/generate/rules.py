@@ -30,7 +30,8 @@ def page(written: str) -> str:
 
 
 def _entry(key: str) -> str:
-    rule, module = rules.RULES[key], import_module(f"{rules.__name__}.{key}")
+    rule = rules.RULES[key]
+    module = import_module(f"{rules.RULES.rooms[key]}.{key}")
     text = inspect.cleandoc(module.__doc__ or "").replace("``", "`")
     title, caveat = (
         " ".join(words.split()).format_map(_ANY) for words in (rule.title, rule.caveat)

@@ -373,6 +373,7 @@ finding_steps: What the change of each finding would save in each step, simulate
     finding  i4  position in `found`  The finding; -1, -2, -3: of all certain ones together, of all certain and likely ones, of all.
     step     i4  row of steps         The step.
     saved    i8  ns                   Its wall time less the predicted one.
+    acted    i8  ns                   What the change acts on of its critical path; of several together what they save.
 """)
 
 WHAT_IF_STEPS = declared("""

@@ -165,7 +165,7 @@ def test_python_in_the_model() -> None:
         span("cpu_op", "aten::mul", 620, 10, **{"Sequence number": 99}),
         span("cpu_op", NODE, 660, 10, **{"Sequence number": 99, "Fwd thread id": 1}),
     ]
-    finding = item(made(loop([own] * 1)), "python_in_model")
+    finding = item(made(loop([own] * 1)), "own_code")
     assert finding["line"] == "noise.py(9): forward"
     assert finding["recoverable_ns"] == pytest.approx(630_000, rel=0.02)
 

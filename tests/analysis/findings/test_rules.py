@@ -13,6 +13,7 @@ from tests.generate.rules import page
 from torch_tb_profiler.analysis.findings import rules
 from torch_tb_profiler.analysis.findings.rule import FindingView, Rule, Unit
 from torch_tb_profiler.analysis.findings.rules import RULES
+from torch_tb_profiler.analysis.reasons import questions
 
 ROOT = Path(__file__).resolve().parents[3]
 WORDS = {
@@ -40,7 +41,8 @@ def _texts(rule: Rule) -> tuple[str, ...]:
 
 
 def test_every_file_is_the_rule_of_its_name() -> None:
-    files = {path.stem for path in Path(rules.__path__[0]).glob("*.py")} - {"__init__"}
+    rooms = (*rules.__path__, *questions.__path__)
+    files = {path.stem for room in rooms for path in Path(room).glob("*.py")} - {"__init__"}
     assert set(RULES) == files
     assert len({rule.place for rule in RULES.values()}) == len(RULES)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 import msgspec
@@ -49,6 +50,17 @@ class Candidate(msgspec.Struct, frozen=True):
     def costs(self) -> bool:
         """Whether there is a change to simulate."""
         return self.change is not None or self.edit is not None
+
+
+Claims = Candidate | Sequence[Candidate] | None
+"""What a rule or a question finds: nothing, one thing, or several, those that take most first."""
+
+
+def several(claims: Claims) -> Sequence[Candidate]:
+    """All that was found, as a list."""
+    if claims is None:
+        return ()
+    return (claims,) if isinstance(claims, Candidate) else claims
 
 
 def without_time(numbers: dict[str, float], row: Ints | None = None) -> Candidate:

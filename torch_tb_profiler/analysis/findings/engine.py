@@ -37,21 +37,30 @@ from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, unio
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.figures.median_step import median_step
+from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.findings.candidate import (
     CERTAINTIES,
     THRESHOLD,
     Candidate,
-    Certainty,
+    several,
+)
+from torch_tb_profiler.analysis.findings.claims import (
+    Claim,
+    PathTime,
+    Removed,
+    certainty_of,
+    is_the_work,
 )
 from torch_tb_profiler.analysis.findings.copies import copies_named, copy_rate
 from torch_tb_profiler.analysis.findings.lines import line_of
 from torch_tb_profiler.analysis.findings.not_judged import unsure
-from torch_tb_profiler.analysis.findings.order import GENERIC_PLACE
+from torch_tb_profiler.analysis.findings.order import GENERIC_PLACE, interval_of
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.step_findings import counted
 from torch_tb_profiler.analysis.findings.workloads import judged_share
 from torch_tb_profiler.analysis.what_if.changes import read_change
+from torch_tb_profiler.analysis.what_if.outcomes import BY_CERTAINTY, Reach, noise, reach_of
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit, Simulation
 from torch_tb_profiler.analysis.what_if.table import edits
@@ -73,13 +82,13 @@ ONE_STEP = 0.1
 def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
     """The findings of one trace, and what their changes save per step; see above."""
     context = RuleContext(simulation.scene)
-    small: list[_Claim] = []
-    claims = _claims(context, simulation, small)
+    small: list[Claim] = []
+    path = PathTime(context, simulation)
+    claims = _claims(context, simulation, path, small)
     totals = _totals(simulation, claims)
     claims += [*_behind(context, simulation, claims, small), *totals]
     findings = [claim for claim in claims if claim.key]
     length = context.windows.length
-    wall = context.facts["steps"]["end"] - context.facts["steps"]["start"]
     known = unknown_share(context.facts, context.steps) <= LEAST_UNKNOWN
     busy = int(measure(context.work.busy, context.windows.start, context.windows.end).sum())
     plain = {
@@ -88,24 +97,13 @@ def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
         "judged": judged_share(context),
         "copy_rate": copy_rate(context, copies_named(context, re.compile(""))),
         "unsure": unsure(context),
-        "replay_error": float(simulation.replayed.sum() / max(wall.sum(), 1)) - 1,
+        "replay_error": replay_error(simulation),
+        "unclaimed": path.unclaimed(),
         "found": [
             _plain(context, claim) | {"of_hit": _of_hit(context, claim)} for claim in findings
         ],
     }
     return plain, _table(claims)
-
-
-class _Claim:
-    """A candidate, and what its change saves per step, ns; a total where it has no key. ``behind``: it saves that once the
-    changes of the others are made, and too little before.
-    """
-
-    behind = False
-
-    def __init__(self, key: str, candidate: Candidate, edit: Edit | None, saved: Array) -> None:
-        self.key, self.candidate, self.edit, self.saved = key, candidate, edit, saved
-        self.certainty: Certainty = candidate.certainty or "certain"
 
 
 def _sure(context: RuleContext, key: str, candidate: Candidate) -> Candidate:
@@ -125,37 +123,70 @@ def _can_judge(context: RuleContext) -> bool:
     return timed and context.scene.has_program
 
 
-def _claims(context: RuleContext, simulation: Simulation, small: list[_Claim]) -> list[_Claim]:
+def _claims(
+    context: RuleContext, simulation: Simulation, path: PathTime, small: list[Claim]
+) -> list[Claim]:
     """What counts; into ``small`` goes what removes time and saves too little of the step."""
-    claims: list[_Claim] = []
+    claims: list[Claim] = []
     nothing, unchanged = np.zeros(context.facts["steps"].n), simulation.measured
-    said = _Removed(unchanged)
+    said, guessed = Removed(unchanged), Removed(unchanged)
     kind = context.facts.summary.workload.kind
     idles, captures = kind in EXPECT_IDLE, kind == WorkloadKind.CAPTURE
     for key, candidate in _candidates(context):
         rule = RULES[key]
         edit = edit_of(candidate)
         if edit is None:
-            claims.append(_Claim(key, candidate, None, nothing))
+            claims.append(Claim(key, candidate, None, nothing))
             continue
         changed = simulation.changed([edit])
         planned = idles and not rule.artefact and (captures or not candidate.unplanned)
         if planned and not (changed.work < unchanged.work).any():
             continue
-        # What a rule before said more precisely of the same time is not said again.
-        if said.has(changed):
+        if _little(context, simulation, changed):
             continue
         # With an edit of its own the change only says in words what that does.
         change = candidate.change if candidate.edit is None else None
-        if _little(context, simulation, changed):
+        acted = path.acted_on(changed)
+        if rule.place >= GENERIC_PLACE and is_the_work(context, path, candidate, acted):
             continue
-        saved = _saved(context, simulation, changed, change)
+        time = path.of_steps(acted)
+        saved = _saved(context, simulation, changed, change, time)
         if saved is None:
-            small.append(_Claim(key, candidate, edit, nothing))
+            small.append(Claim(key, candidate, edit, nothing, time))
+            continue
+        claim = Claim(key, candidate, edit, saved, time)
+        _judge(context, simulation, claim, path.silent(acted))
+        claim.holds = said.told(changed)
+        # A guess takes nothing from what is likely.
+        if claim.certainty == "theoretical":
+            claim.holds = guessed.told(changed) if claim.holds < 0 else claim.holds
+            guessed.add(len(claims), changed)
         else:
-            said.add(changed)
-            claims.append(_Claim(key, candidate, edit, saved))
+            said.add(len(claims), changed)
+        if _is_sure(claim):
+            path.say(acted)
+        claims.append(claim)
     return claims
+
+
+def _judge(context: RuleContext, simulation: Simulation, claim: Claim, silent: bool) -> None:
+    """Sets how certain a claim may be called."""
+    table = context.facts["steps"]
+    lengths = step_lengths(table)
+    told = counted(
+        np.rint(claim.saved).astype(np.int64),
+        claim.acted,
+        lengths,
+        context.steps,
+        median_step(context.facts, context.steps),
+        table["kind"],
+    )
+    if silent and claim.certainty == "certain":
+        claim.certainty = "likely"
+    if told is not None:
+        spread = noise(lengths[of_one_kind(context.facts, context.steps)], replay_error(simulation))
+        low, high = interval_of(told, reach_of_claim(claim), spread)
+        claim.certainty = certainty_of(claim.certainty, low, high, told["shows"])
 
 
 def _candidates(context: RuleContext) -> Iterator[tuple[str, Candidate]]:
@@ -170,36 +201,8 @@ def _candidates(context: RuleContext) -> Iterator[tuple[str, Candidate]]:
             if rule.claim and (judged or rule.of_memory)
         }
         for key, claim in claims.items():
-            if (candidate := claim()) is not None:
+            for candidate in several(claim()):
                 yield key, _sure(context, key, candidate)
-
-
-class _Removed:
-    """How much of each piece of device work and each segment of a host thread is already said to go, ns."""
-
-    def __init__(self, unchanged: Durations) -> None:
-        self._unchanged = unchanged
-        self._gone = (np.zeros(len(unchanged.work)), np.zeros(len(unchanged.segment)))
-
-    def _removes(self, changed: Durations) -> Iterator[tuple[Array, Array]]:
-        """What is already said to go, and what a change removes, of all that it alters."""
-        for gone, part in zip(self._gone, ("work", "segment"), strict=True):
-            before, after = getattr(self._unchanged, part), getattr(changed, part)
-            if after is not before:
-                yield gone, np.maximum(before - after, 0)
-
-    def has(self, changed: Durations) -> bool:
-        """Whether at least half of what a change removes is already said to go."""
-        removed = again = 0.0
-        for gone, more in self._removes(changed):
-            removed += float(more.sum())
-            again += float(np.minimum(gone, more).sum())
-        return removed > 0 and 2 * again >= removed
-
-    def add(self, changed: Durations) -> None:
-        """Notes what a change removes."""
-        for gone, more in self._removes(changed):
-            np.maximum(gone, more, out=gone)
 
 
 def edit_of(candidate: Candidate) -> Edit | None:
@@ -207,6 +210,20 @@ def edit_of(candidate: Candidate) -> Edit | None:
     if candidate.edit is not None or candidate.change is None:
         return candidate.edit
     return edits([read_change(candidate.change)])[0]
+
+
+def reach_of_claim(claim: Claim) -> Reach:
+    """What such changes really came to."""
+    if claim.candidate.change:
+        return reach_of([read_change(claim.candidate.change)])
+    return RULES[claim.key].reach or BY_CERTAINTY[claim.certainty]
+
+
+def replay_error(simulation: Simulation) -> float:
+    """Share by which the replay without changes misses the measured time."""
+    steps = simulation.scene.facts["steps"]
+    wall = steps["end"] - steps["start"]
+    return float(simulation.replayed.sum() / max(wall.sum(), 1)) - 1
 
 
 def _little(context: RuleContext, simulation: Simulation, durations: Durations) -> bool:
@@ -223,18 +240,22 @@ def _little(context: RuleContext, simulation: Simulation, durations: Durations) 
 
 
 def _saved(
-    context: RuleContext, simulation: Simulation, durations: Durations, change: str | None
+    context: RuleContext,
+    simulation: Simulation,
+    durations: Durations,
+    change: str | None,
+    acted: Ints,
 ) -> Array | None:
-    """What a change saves per step, ns; None where it is too little."""
+    """What a change saves per step, ns, of the time on the path that it acts on; None where it is too little."""
     wall = step_lengths(context.facts["steps"])
-    saved = _shorter(simulation, durations, change)
+    saved = np.minimum(_shorter(simulation, durations, change), acted)
     enough = saved[context.steps].sum() >= THRESHOLD * wall[context.steps].sum()
     return saved if enough or (saved >= ONE_STEP * np.maximum(wall, 1)).any() else None
 
 
 def _behind(
-    context: RuleContext, simulation: Simulation, claims: list[_Claim], small: list[_Claim]
-) -> Iterator[_Claim]:
+    context: RuleContext, simulation: Simulation, claims: list[Claim], small: list[Claim]
+) -> Iterator[Claim]:
     """Of what saves too little alone that which saves enough once the certain and likely changes are made: what
     these remove hides it.
     """
@@ -255,12 +276,13 @@ def _behind(
         mended = _shorter(simulation, simulation.changed(edits_too), capped=False)
         saved = np.maximum(mended - without, 0)
         if enough(saved):
-            found = _Claim(claim.key, claim.candidate, claim.edit, saved)
+            found = Claim(claim.key, claim.candidate, claim.edit, saved)
+            found.certainty = claim.certainty
             found.behind = True
             yield found
 
 
-def _is_sure(claim: _Claim) -> bool:
+def _is_sure(claim: Claim) -> bool:
     return claim.certainty != "theoretical" and not RULES[claim.key].artefact
 
 
@@ -281,9 +303,9 @@ def _shorter(
     return np.asarray((steps["end"] - steps["start"]) * (1 - left))
 
 
-def _totals(simulation: Simulation, claims: list[_Claim]) -> list[_Claim]:
+def _totals(simulation: Simulation, claims: list[Claim]) -> list[Claim]:
     """For each certainty what all changes of it and of greater certainty save together."""
-    totals: list[_Claim] = []
+    totals: list[Claim] = []
     none = np.zeros(0, np.int64)
     chosen: list[Edit] = []
     for certainty in CERTAINTIES:
@@ -298,12 +320,12 @@ def _totals(simulation: Simulation, claims: list[_Claim]) -> list[_Claim]:
         saved = (
             own[0].saved if len(chosen) == 1 else _shorter(simulation, simulation.changed(chosen))
         )
-        totals.append(_Claim("", Candidate(none, none, none, certainty=certainty), None, saved))
+        totals.append(Claim("", Candidate(none, none, none, certainty=certainty), None, saved))
     return totals
 
 
-def _table(claims: list[_Claim]) -> Table:
-    numbers, steps, saved = [], [], []
+def _table(claims: list[Claim]) -> Table:
+    numbers, steps, saved, acted = [], [], [], []
     number = 0
     for claim in claims:
         row = np.flatnonzero(np.rint(claim.saved))
@@ -312,16 +334,18 @@ def _table(claims: list[_Claim]) -> Table:
         numbers.append(np.full(len(row), own))
         steps.append(row)
         saved.append(np.rint(claim.saved[row]).astype(np.int64))
+        acted.append(np.rint(claim.acted[row]).astype(np.int64))
     none = np.zeros(0, np.int64)
     return schema.FINDING_STEPS.build(
         finding=np.concatenate((none, *numbers)),
         step=np.concatenate((none, *steps)),
         saved=np.concatenate((none, *saved)),
+        acted=np.concatenate((none, *acted)),
     )
 
 
-def _plain(context: RuleContext, claim: _Claim) -> dict[str, Any]:
-    candidate, rule = claim.candidate, RULES[claim.key]
+def _plain(context: RuleContext, claim: Claim) -> dict[str, Any]:
+    candidate, rule, reach = claim.candidate, RULES[claim.key], reach_of_claim(claim)
     row, cost = _evidence(context, candidate)
     line, line_share = line_of(context.trace, context.facts, row, cost)
     return {
@@ -330,6 +354,8 @@ def _plain(context: RuleContext, claim: _Claim) -> dict[str, Any]:
         "behind": claim.behind,
         "certainty": claim.certainty if candidate.costs and not claim.behind else None,
         "change": candidate.change,
+        "reach": (reach.low, reach.high),
+        "holds": claim.holds,
         "artefact": rule.artefact,
         "unplanned": candidate.unplanned,
         "generic": rule.place >= GENERIC_PLACE,
@@ -344,7 +370,7 @@ def _plain(context: RuleContext, claim: _Claim) -> dict[str, Any]:
     }
 
 
-def _of_hit(context: RuleContext, claim: _Claim) -> dict[str, Any] | None:
+def _of_hit(context: RuleContext, claim: Claim) -> dict[str, Any] | None:
     """What a finding says of the steps in which it counts, where these are not all: a mean over all says too little of them::
 
     step              3    4    5    6    7
@@ -355,13 +381,21 @@ def _of_hit(context: RuleContext, claim: _Claim) -> dict[str, Any] | None:
         return None
     median = median_step(facts, context.steps)
     told = counted(
-        claim.saved, step_lengths(facts["steps"]), context.steps, median, facts["steps"]["kind"]
+        claim.saved,
+        claim.acted,
+        step_lengths(facts["steps"]),
+        context.steps,
+        median,
+        facts["steps"]["kind"],
     )
     if told is None or not 0 < len(told["hit"]) < len(context.steps):
         return None
     own = RuleContext(context.scene, tuple(told["hit"]))
-    there = rule.claim(own)
-    if there is None or not np.isin(there.row, claim.candidate.row).all():
+    there = next(
+        (one for one in several(rule.claim(own)) if np.isin(one.row, claim.candidate.row).all()),
+        None,
+    )
+    if there is None:
         return None
     numbers = {key: float(value) for key, value in there.numbers.items() if key != "of_steps"}
     shown = _shown(own, there)

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-_CERTAINTY = {"certain": 1.0, "likely": 0.6, "theoretical": 0.01}
-"""Of savings, when findings are put in order: a possible one never comes before a certain or likely one, because that
-saves ``THRESHOLD`` at least.
-"""
+from torch_tb_profiler.analysis.what_if.outcomes import Reach, saving_interval
+
 _GENERIC = 0.25
 """Of what names a place and no cause: it leads if it saves four times as much as any cause."""
 FEW_STEPS = 3
@@ -18,30 +16,68 @@ GENERIC_PLACE = 250
 
 
 def weight(item: Mapping[str, Any]) -> float:
-    """How much a finding counts: its saving as a share of all steps, less where it is not certain or names no cause."""
-    if item["share"] is None:
+    """How much a finding counts: the middle of what it saves at least and at most, as a share of all steps, less where it names
+    no cause.
+    """
+    if not item["share"]:
         return 0.0
-    value = item.get("weighs", item["share"]) * _CERTAINTY[item["certainty"]]
+    middle = (item["low_ns"] + item["high_ns"]) / 2 / item["recoverable_ns"]
+    value = item.get("weighs", item["share"]) * middle
     if item.get("generic"):
         value *= _GENERIC
     return float(value)
 
 
-def in_order(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Findings, the one to act on first: by ``weight``, after them what happened in one step alone, the profiler's own doing after
-    all others, and then what costs no time, unless it may end the program.
+def in_order(
+    items: Iterable[Mapping[str, Any]], spread: tuple[float, float]
+) -> list[dict[str, Any]]:
+    """Findings with the least and the greatest saving to expect of each, ``low_ns`` and ``high_ns``, the one to act on first: by
+    ``weight``, after them what happened in one step alone, the profiler's own doing after all others, and then what costs no time,
+    unless it may end the program. What is about the time of one before it stands behind that. ``spread``: as of ``noise``.
     """
-    return sorted(
-        items,
-        key=lambda item: (
-            item["share"] is None and not item.get("risk"),
-            item["artefact"],
-            item.get("certainty") == "theoretical",
-            item.get("once") is not None,
-            -_counts(item),
-        ),
+    waiting = sorted((dict(item) | _interval(item, spread) for item in items), key=_key)
+    numbers = {item.get("number"): _key(item)[:4] for item in waiting}
+    found: list[dict[str, Any]] = []
+    placed: set[Any] = set()
+    while waiting:
+        at = next(
+            (
+                number
+                for number, item in enumerate(waiting)
+                if item.get("holds", -1) in placed
+                or numbers.get(item.get("holds", -1)) != _key(item)[:4]
+            ),
+            0,
+        )
+        item = waiting.pop(at)
+        placed.add(item.get("number"))
+        found.append(item)
+    return found
+
+
+def _interval(item: Mapping[str, Any], spread: tuple[float, float]) -> dict[str, float | None]:
+    """The least and the greatest saving to expect: never more than what the change acts on."""
+    gain = item["recoverable_ns"]
+    if gain is None:
+        return {"low_ns": None, "high_ns": None}
+    low, high = interval_of(item, Reach(*item["reach"]), spread)
+    return {"low_ns": low, "high_ns": high}
+
+
+def interval_of(
+    item: Mapping[str, Any], reach: Reach, spread: tuple[float, float]
+) -> tuple[float, float]:
+    """Least and greatest saving to expect of a step, ns: no more than what the change acts on. ``spread``: as of ``noise``."""
+    gain = item["recoverable_ns"]
+    low, high = saving_interval(gain, item["length_ns"], spread, reach)
+    return min(low, gain), max(min(high, item["acted_ns"]), gain)
+
+
+def _key(item: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (
+        item["share"] is None and not item.get("risk"),
+        item["artefact"],
+        item.get("certainty") == "theoretical",
+        item.get("once") is not None,
+        -(weight(item) or float(item.get("risk", 0.0))),
     )
-
-
-def _counts(item: Mapping[str, Any]) -> float:
-    return weight(item) or float(item.get("risk", 0.0))

@@ -7,7 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty, without_time
+from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty, Claims, without_time
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.outcomes import Reach
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -17,6 +17,7 @@ FindingView = Literal[
 ]
 __all__ = [
     "Candidate",
+    "Claims",
     "FindingView",
     "RankVerdict",
     "Reach",
@@ -55,6 +56,7 @@ class Rule(msgspec.Struct, frozen=True):
         causes: what of the path it is about.
         without: begins the sentence after it, such as ``With batches ready``; what the step would take
             follows.
+        remark: is said after the answer where it costs no time.
         attempt, caveat: what to try, and when it is wrong.
         host_sentence: replaces ``sentence`` where the trace has no device work.
         details: (key, sentence) pairs; a sentence follows where that word or number is not empty.
@@ -72,7 +74,7 @@ class Rule(msgspec.Struct, frozen=True):
     """
 
     place: int
-    claim: Callable[[RuleContext], Candidate | None] | None
+    claim: Callable[[RuleContext], Claims] | None
     title: str
     sentence: str
     attempt: str
@@ -84,6 +86,7 @@ class Rule(msgspec.Struct, frozen=True):
     cause: str = ""
     causes: tuple[PathCause, ...] = ()
     without: str = ""
+    remark: str = ""
     links: tuple[tuple[str, str], ...] = ()
     host_sentence: str = ""
     details: tuple[tuple[str, str], ...] = ()

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from msgspec.structs import astuple
 
 from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
 from torch_tb_profiler.analysis.critical_path.verdict import SHARED, Hold, Stage, Verdict
@@ -16,6 +17,7 @@ from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD
 from torch_tb_profiler.analysis.findings.order import in_order
 from torch_tb_profiler.analysis.findings.rule import RankVerdict
 from torch_tb_profiler.analysis.findings.rules import RULES
+from torch_tb_profiler.analysis.what_if.outcomes import BY_CERTAINTY
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import function_name
@@ -261,11 +263,18 @@ def _when(hold: Hold, place: Ints, row: int, length: float) -> dict[str, Any]:
 
 def _combined(analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The findings of a rank with those among ranks, without what is left too small."""
+    # Who holds others back costs them no more than they wait.
     kept = [
-        finding
-        for finding in findings
-        if finding["recoverable_ns"] is None
-        or finding["recoverable_ns"] >= THRESHOLD * finding["length_ns"]
+        {
+            "acted_ns": one["recoverable_ns"],
+            "mean_saved_ns": one["recoverable_ns"],
+            "reach": astuple(RULES[one["rule"]].reach or BY_CERTAINTY[one["certainty"]])
+            if one["costs"]
+            else None,
+            **one,
+        }
+        for one in findings
+        if one["recoverable_ns"] is None or one["recoverable_ns"] >= THRESHOLD * one["length_ns"]
     ]
     unsure = [key for key in analysis["unsure"] if key != "other_ranks"]
     totals = analysis["totals"]
@@ -281,7 +290,8 @@ def _combined(analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]]) -
             and total["recoverable_ns"] >= most
             and sum(_counts_in(finding, total["certainty"]) for finding in of_it) > 1
         ]
-    return {**analysis, "found": in_order(kept), "unsure": unsure, "totals": totals}
+    found = in_order(kept, analysis["noise_ns"])
+    return {**analysis, "found": found, "unsure": unsure, "totals": totals}
 
 
 def _counts_in(finding: Mapping[str, Any], certainty: str) -> bool:

@@ -34,12 +34,15 @@ from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.median_step import median_step
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD
+from torch_tb_profiler.analysis.findings.claims import certainty_of
 from torch_tb_profiler.analysis.findings.order import FEW_STEPS, in_order
 from torch_tb_profiler.analysis.what_if.outcomes import BY_CERTAINTY, noise, step_interval
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 
+SHOWN = 0.5
+"""Share of what a finding saves from which on a step shows it."""
 _ALONE = 0.8
 """Share of a saving that one of ``FEW_STEPS`` or more holds if it is about that step alone."""
 NEAR = 0.2
@@ -48,7 +51,7 @@ MOST = 0.5
 """Share of the steps beyond which they are most of them."""
 
 
-_SAVES_NOTHING = {"recoverable_ns": None, "share": None, "weighs": None}
+_SAVES_NOTHING = dict.fromkeys(("recoverable_ns", "share", "weighs", "mean_saved_ns", "acted_ns"))
 
 
 def findings_of(
@@ -67,9 +70,10 @@ def findings_of(
     for number, finding in enumerate(about["found"]):
         if finding["behind"] and steps is not None:
             continue
-        item = dict(finding)
+        item = finding | {"number": number}
         if finding["costs"] or finding["behind"]:
-            told = counted(_saved(insight, number, table.n), lengths, rows, median, kind)
+            saved, acted = (_saved(insight, number, table.n, key) for key in ("saved", "acted"))
+            told = counted(saved, acted, lengths, rows, median, kind)
             if told is None:
                 continue
             item |= told
@@ -82,8 +86,14 @@ def findings_of(
         item |= {"behind_ns": item["recoverable_ns"] if finding["behind"] else None}
         if not finding["costs"]:
             item |= _SAVES_NOTHING
-        alone = finding["costs"] and len(rows) >= FEW_STEPS and item.pop("alone", False)
+        alone = finding["costs"] and item.pop("alone", False)
         found.append(item | {"once": item["row"] if alone else None})
+    spread = noise(wall, about["replay_error"])
+    ordered = in_order(found, spread)
+    for item in ordered:
+        if item["costs"]:
+            shown = item["certainty"], item["low_ns"], item["high_ns"], item["shows"]
+            item["certainty"] = certainty_of(*shown)
     present = {item["certainty"] for item in found if not item["artefact"]}
     length = 0 if median is None else int(lengths[median])
     totals = [
@@ -104,15 +114,15 @@ def findings_of(
         "step_ns": length or None,
         "mean_ns": round(float(wall.mean())) if length else None,
         "alike": bool((np.abs(wall - length) <= NEAR * length).mean() > MOST) if length else False,
-        "noise_ns": noise(wall, about["replay_error"]),
-        **{key: about[key] for key in ("busy", "judged", "copy_rate", "unsure")},
-        "found": in_order(found),
+        "noise_ns": spread,
+        **{key: about[key] for key in ("busy", "judged", "copy_rate", "unsure", "unclaimed")},
+        "found": ordered,
         "totals": totals,
     }
 
 
 def counted(
-    saved: Ints, lengths: Ints, rows: Ints, median: int | None, kind: Ints
+    saved: Ints, acted: Ints, lengths: Ints, rows: Ints, median: int | None, kind: Ints
 ) -> dict[str, Any] | None:
     """What a finding saves, of which step, and in which others of its ``kind`` (of every step); None where that is too little."""
     gains = np.minimum(saved, lengths)
@@ -133,23 +143,30 @@ def counted(
         order = hit[np.argsort(gains[hit], kind="stable")]
         row = int(order[-1] if alone else order[len(order) // 2])
     gain = int(gains[row])
+    # A step that is the only one of its kind, and speaks for all, is not one of many.
+    like = int((kind[rows] == kind[row]).sum())
+    alone = alone and len(rows) >= FEW_STEPS and (row != median or like >= FEW_STEPS)
+    hit = np.array([row]) if alone else hit
     return {
         "recoverable_ns": gain,
+        "mean_saved_ns": total // len(rows),
+        "acted_ns": min(max(gain, int(acted[row])), int(lengths[row])),
         "share": gain / int(lengths[row]),
         "weighs": total / length,
         "row": row,
         "length_ns": int(lengths[row]),
-        "hit": [row] if alone and len(rows) >= FEW_STEPS else hit.tolist(),
+        "hit": hit.tolist(),
+        "shows": float((gains[hit] >= SHOWN * gain).mean()) if len(hit) else 1.0,
         "alone": alone,
     }
 
 
-def _saved(insight: Insight, number: int, steps: int) -> Ints:
-    """What a finding saves of each step, ns."""
+def _saved(insight: Insight, number: int, steps: int, column: str = "saved") -> Ints:
+    """What a finding saves of each step, or acts on there, ns."""
     saving = insight["finding_steps"]
     own = saving["finding"] == number
     each = np.zeros(steps, np.int64)
-    each[saving["step"][own]] = saving["saved"][own]
+    each[saving["step"][own]] = saving[column][own]
     return each
 
 

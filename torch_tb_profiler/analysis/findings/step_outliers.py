@@ -37,6 +37,8 @@ what has a number of its own in its name."""
 LONGER = 1.1
 """A step is longer than others from so many times their median on."""
 _DEEPEST, _MOST_STEPS = 6, 400
+_USUAL = 0.25
+"""Share of the other steps from which on what takes longer in some is no work of these alone."""
 _CLEAR, _OFTEN = 3, 3
 """Time in which nothing was recorded comes in every n-th step where it is so many times as long as in all others, and comes so
 often: one stretch, or two, may be a machine that was busy with something else.
@@ -346,19 +348,27 @@ def _common(a: Array, b: Array) -> tuple[int, int]:
 
 
 def _named(context: RuleContext, step: Ints, start: Ints, end: Ints, before: Ints) -> Own | None:
-    """What most of some stretches was spent in: one of the outermost calls there by name, else what stands before."""
+    """What most of some stretches was spent in: one of the outermost calls that begin there by name, else what stands before. None
+    where other steps spend much of their time in it as well: that is no work of some steps alone.
+    """
     spans = context.trace["spans"]
     row = main_calls(context)
     at = np.searchsorted(start, spans["start"][row], side="right") - 1
-    inside = (at >= 0) & (spans["start"][row] + spans["dur"][row] <= end[np.maximum(at, 0)])
-    row = outermost(context, row[inside])
+    inside = (at >= 0) & (spans["start"][row] < end[np.maximum(at, 0)])
+    row, at = row[inside], at[inside]
+    outer = np.isin(row, outermost(context, row))
+    row, at = row[outer], at[outer]
     if _by_design(context, row)[spans["dur"][row] > 0].any():
         return None
     name = spans["name"][row]
     if len(row):
-        own, total = costliest(name, spans["dur"][row])
+        took = np.minimum(spans["start"][row] + spans["dur"][row], end[at]) - spans["start"][row]
+        own, total = costliest(name, took)
         if 3 * total >= int((end - start).sum()):
-            return Own(before, start, end, step, int(name[own][0]), True)
+            called = int(name[own][0])
+            if _is_usual(context, called, step):
+                return None
+            return Own(before, start, end, step, called, True)
     if len(step) < _OFTEN or not every(
         np.searchsorted(context.comparable, step), len(context.comparable)
     ):
@@ -366,3 +376,15 @@ def _named(context: RuleContext, step: Ints, start: Ints, end: Ints, before: Int
     known = before[before >= 0]
     told = int(spans["name"][known[0]]) if len(known) else -1
     return Own(before, start, end, step, told, False)
+
+
+def _is_usual(context: RuleContext, name: int, step: Ints) -> bool:
+    """Whether most steps but some spend a notable part of their time in calls of a name."""
+    others = np.setdiff1d(context.comparable, step)
+    row = main_calls(context)
+    row = outermost(context, row[context.trace["spans"]["name"][row] == name])
+    time = sum_by(
+        step_of(context, row), context.facts["steps"].n + 1, context.trace["spans"]["dur"][row]
+    )
+    share = time[others] / np.maximum(step_lengths(context.facts["steps"])[others], 1)
+    return bool(len(others)) and float(np.median(share)) >= _USUAL

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
+from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
@@ -62,6 +62,15 @@ MUCH = 0.25
 LEAST_JUDGED = 0.5
 """Share of the kernel time that must be known for silence to mean that all is well."""
 
+_NO_REASON = "No cause was found for it: it may be the work itself."
+_GROUP_NOUNS = {
+    PathCause.MEMCPY: "Copying",
+    PathCause.MEMSET: "Copying",
+    PathCause.DATALOADER: "Loading data",
+    PathCause.COMMUNICATION: "Communication",
+    PathCause.WAITING: "Waiting for a rank",
+}
+
 
 class Answer(msgspec.Struct, frozen=True):
     """The answer in one sentence, and the sentences after it; ``line``: the line that these name, with its folders."""
@@ -91,6 +100,7 @@ def answer_of(
             for item, own in zip(analysis["found"], texts, strict=True)
             if item["certainty"] in ("certain", "likely")
             and item["share"] >= LEAST
+            and item["once"] is None
             and (item["row"] in leads or item["row"] < 0)
             and RULES[item["rule"]].cause
         ),
@@ -113,15 +123,17 @@ def answer_of(
         told = (_pace(copies, path, analysis), _most(place, copies.total))
         return Answer(headline, " ".join(filter(None, told)), place.line if place else "")
     # Who holds a run back, and what happened once, is no matter of what its kernels are.
-    if kind in EXPECT_IDLE and not (
-        first and (RULES[first[0]["rule"]].verdict or first[0]["unplanned"])
-    ):
+    led = first is not None and (RULES[first[0]["rule"]].verdict or first[0]["unplanned"])
+    if kind in EXPECT_IDLE and not led and (first is None or _busy(path, analysis) >= MUCH):
         return _by_design(kind, path, analysis, words)
     if first is None or first[0]["share"] < MUCH:
         if iteration is None and words["step"] in PHASE_NOUNS:
             iteration = {"phase": words["step"], "rate": "", "told": ()}
         if iteration is not None and (iteration["rate"] or analysis["others"]):
             return _of_server(path, analysis, words, iteration, first and first[0])
+    beside = None if first is None else _largest(path, analysis, first[0])
+    if first is not None and beside is not None and not RULES[first[0]["rule"]].verdict:
+        return _of_place(path, analysis, words, beside, first[0])
     if first is not None:
         return _of_cause(path, analysis, dict(words) | dict(first[1]), first[0])
     return _account(path, analysis, words)
@@ -222,8 +234,7 @@ def _of_cause(
     beside = beside and analysis["steps"] == 1
     shown = item["shown_ns"] if beside else part.total
     # Nothing saves more than it takes: of communication the path may show another rank's wait as host code.
-    if item["recoverable_ns"] > (1 + BESIDE) * shown:
-        shown = item["recoverable_ns"]
+    shown = max(shown, item["recoverable_ns"])
     own["path"] = format_ns(min(shown, length))
     place = part.place() if "{path}" in rule.cause else None
     most = _most(place, shown) if place else ""
@@ -232,12 +243,56 @@ def _of_cause(
         _pace(part, path, analysis) if copied else "",
         _aside(item) or (most if place else _line(item)),
         _outcome(rule, analysis, own),
+        _of_some(analysis, item),
     ]
     apart = _apart(path, analysis) if rule.verdict not in ("", "once") else ""
     if apart:
-        sentences = [sentences[-1], apart]
+        sentences = [*sentences[-2:], apart]
     line = place.line if place and most else item["line"] or ""
     return Answer(_sentence(filled(rule.cause, own)), " ".join(filter(None, sentences)), line)
+
+
+def _largest(path: Path, analysis: Mapping[str, Any], item: Mapping[str, Any]) -> Path | None:
+    """The kind of work that takes most of the step and that no finding is about, where it takes more than all that ``item`` acts on:
+    that item is no answer then. None where there is none, or its kernels reach what the device allows.
+    """
+    own = path.of_steps([item["row"]])
+    groups = groups_of_causes(path.facts.summary.has_device)
+    compared = (analysis["judged"] or 0) >= LEAST_JUDGED
+    for step, group, name, time in analysis["unclaimed"]:
+        if step != item["row"] or (compared and group == list(GROUPS).index("compute")):
+            continue
+        of_kind = groups[own.column("cause")] == group
+        operator = own.column("operator")
+        called = np.where(operator >= 0, operator, own.column("name"))
+        part = own.part(of_kind & ((called == name) | (name < 0)))
+        if min(time, part.total) > max(item["acted_ns"], MOST * own.total):
+            return part
+    return None
+
+
+def _of_place(
+    path: Path,
+    analysis: Mapping[str, Any],
+    words: Mapping[str, str],
+    part: Path,
+    item: Mapping[str, Any],
+) -> Answer:
+    """Where most of the time goes though no finding says why; ``item``: the first of those that are about the rest."""
+    place, cause = part.place(), PathCause(int(part.column("cause")[0]))
+    step, time = the_step(analysis, words, item["length_ns"]), format_ns(part.total)
+    rest = f"Elsewhere about {format_ns(item['recoverable_ns'])} can be saved."
+    if cause in GROUPS["not_recorded"]:
+        return Answer(f"Nothing was recorded for {time} of {step}.", rest)
+    what = _GROUP_NOUNS.get(cause) or (place.what if place else "Host code")
+    at = place.at if place else ""
+    where = f"It is {'called' if place and place.called else ''}{at}.".replace("  ", " ")
+    told = (where if at else "", _NO_REASON, rest)
+    return Answer(
+        f"{what} takes {time} of {step}.",
+        " ".join(filter(None, told)),
+        place.line if place else "",
+    )
 
 
 def _apart(path: Path, analysis: Mapping[str, Any]) -> str:
@@ -247,6 +302,16 @@ def _apart(path: Path, analysis: Mapping[str, Any]) -> str:
             step, words = step_name(path.facts, item["hit"][0]), item["words"]
             return f"Step {step} is another matter: {words['worker']} {words['did']}, once."
     return ""
+
+
+def _of_some(analysis: Mapping[str, Any], item: Mapping[str, Any]) -> str:
+    """Of what happens in some of the steps, in how many, and what that is of the mean one."""
+    hit, steps = len(item["hit"]), analysis["steps"]
+    if item["row"] in analysis["rows"] or not 1 < hit < steps:
+        return ""
+    mean, left = analysis["mean_ns"], analysis["mean_ns"] - item["mean_saved_ns"]
+    often = f"{format_count(hit)} of {format_count(steps)} steps"
+    return f"It is so in {often}: on average {format_ns(left)} instead of {format_ns(mean)}."
 
 
 def _outcome(rule: Rule, analysis: Mapping[str, Any], own: Mapping[str, str]) -> str:
@@ -344,6 +409,8 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
             f"Nothing was recorded for {format_ns(nothing)} of {step}.",
             " ".join(filter(None, (active, judged))),
         )
+    if not whole:
+        return _nothing(path, analysis, words, ())
     place = part.place()
     # All of it, as on the strip of the step.
     total = path.take(host_code).total if part is host else part.total
@@ -352,12 +419,14 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
         # The name of the trace, as it is written there.
         headline = f"{place.what} takes {format_ns(place.time)} of {step}."
         told = f"It is {'called' if place.called else ''}{place.at}.".replace("  ", " ")
-        return Answer(headline, " ".join(filter(None, (told if place.at else "", judged))))
-    if judged or (place is not None and place.time >= MOST * whole):
+        why = judged or _little_found(analysis, _NO_REASON)
+        return Answer(headline, " ".join(filter(None, (told if place.at else "", why))))
+    # What could not be compared with anything is not known to be all well.
+    known = analysis["judged"] is not None and says == f"The {device} computes for"
+    if judged or not known or (place is not None and place.time >= MOST * whole):
         told = _most(place, total)
-        return Answer(f"{says} {time}.", " ".join(filter(None, (told, judged))))
-    if not whole:
-        return _nothing(path, analysis, words, ())
+        why = judged or _little_found(analysis, _NO_REASON)
+        return Answer(f"{says} {time}.", " ".join(filter(None, (told, why))))
     told = _most(place, total).replace("of it is", "of that is", 1)
     of_it = f"{says} {format_share(total / whole)} of the time."
     return _nothing(path, analysis, words, (of_it, told))
@@ -367,13 +436,18 @@ def _nothing(
     path: Path, analysis: Mapping[str, Any], words: Mapping[str, str], told: Iterable[str]
 ) -> Answer:
     """That nothing, or little, could be saved. ``told``: sentences that follow, some of them empty."""
-    first = next((item for item in analysis["found"] if item["costs"]), None)
-    found = "Nothing to save was found"
-    if first is not None and not first["artefact"]:
-        possible = first["certainty"] == "theoretical"
-        found = "Only possible savings were found" if possible else "Little to save was found"
+    found = _little_found(analysis, "Nothing to save was found.").removesuffix(".")
     takes = f"{_a_step(analysis, words)} takes {format_ns(analysis['step_ns'])}"
     return Answer(f"{found}: {takes}.", " ".join(filter(None, told)))
+
+
+def _little_found(analysis: Mapping[str, Any], nothing: str) -> str:
+    """What could be saved in a sentence, ``nothing`` where no finding costs time."""
+    first = next((item for item in analysis["found"] if item["costs"]), None)
+    if first is None or first["artefact"]:
+        return nothing
+    possible = first["certainty"] == "theoretical"
+    return "Only possible savings were found." if possible else "Little to save was found."
 
 
 def _busy(path: Path, analysis: Mapping[str, Any]) -> float:

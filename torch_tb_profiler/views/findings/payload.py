@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -21,8 +21,6 @@ from torch_tb_profiler.analysis.findings.rule import Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.run_findings import once_rows, with_verdict
 from torch_tb_profiler.analysis.findings.step_findings import findings_of
-from torch_tb_profiler.analysis.what_if.changes import read_change
-from torch_tb_profiler.analysis.what_if.outcomes import BY_CERTAINTY, reach_of, saving_interval
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -111,6 +109,11 @@ def _payload(
     analysis = {**analysis, "others": others[0][0] if len(others) == 1 else ""}
     words = _words(source, analysis)
     texts = [_own_words(source, words, analysis, item) for item in analysis["found"]]
+    titles = {
+        item.get("number"): capitalised(filled(RULES[item["rule"]].title, own))
+        for own, item in zip(texts, analysis["found"], strict=True)
+    }
+    analysis = {**analysis, "titles": titles}
     findings = [
         _finding(source, analysis, own, item)
         for own, item in zip(texts, analysis["found"], strict=True)
@@ -128,7 +131,8 @@ def _payload(
         said = bool(analysis["others"]) and answer.headline.endswith(f"{analysis['others']}.")
         kinds = kinds_text(facts, others, said)
         answer = msgspec.structs.replace(
-            answer, detail=" ".join(filter(None, (answer.detail, kinds)))
+            answer,
+            detail=" ".join(filter(None, (answer.detail, *_remarks(analysis, texts), kinds))),
         )
     return FindingsPayload(
         subject=source.subject(analysis["all_rows"]),
@@ -153,6 +157,12 @@ def _payload(
         missing=missing(lacking, ("device", "host", "steps", "stack", "memory", "shapes")),
         progress=progress,
     )
+
+
+def _remarks(analysis: Mapping[str, Any], texts: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    for item, own in zip(analysis["found"], texts, strict=True):
+        if not item["costs"] and not item.get("behind_ns"):
+            yield capitalised(filled(RULES[item["rule"]].remark, own))
 
 
 def findings_in_run(
@@ -263,7 +273,8 @@ def _finding(
     sentence = capitalised(filled(" ".join(sentences), words))
     if item.get("behind_ns"):
         sentence = f"{_BEHIND} {sentence}"
-    low, high = _saving(analysis, item)
+    if told := analysis["titles"].get(item.get("holds", -1)):
+        sentence = f"{sentence} Most of this time is that of “{told}”."
     return Finding(
         rule=item["rule"],
         title=capitalised(filled(rule.title, words)),
@@ -276,8 +287,13 @@ def _finding(
         subject=item.get("subject"),
         views=list(rule.views),
         recoverable_ns=item["recoverable_ns"],
-        recoverable_low_ns=low,
-        recoverable_high_ns=high,
+        recoverable_low_ns=_whole(item["low_ns"]),
+        recoverable_high_ns=_whole(item["high_ns"]),
+        recoverable_mean_ns=item["mean_saved_ns"],
+        acted_ns=item["acted_ns"],
+        holds=next(
+            (at for at, other in enumerate(analysis["found"]) if _is_held(item, other)), None
+        ),
         share=item["share"],
         certainty=item["certainty"],
         change=item["change"],
@@ -328,18 +344,13 @@ def _source(item: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(text, url)] if url else []
 
 
-def _saving(analysis: Mapping[str, Any], item: Mapping[str, Any]) -> tuple[int | None, int | None]:
-    """Least and greatest saving per step to expect of a finding, ns; None where it costs no step time."""
-    if item["recoverable_ns"] is None:
-        return None, None
-    rule = RULES[item["rule"]]
-    reach = rule.reach or BY_CERTAINTY[item["certainty"]]
-    if item["change"]:
-        reach = reach_of([read_change(item["change"])])
-    low, high = saving_interval(
-        item["recoverable_ns"], item["length_ns"], analysis["noise_ns"], reach
-    )
-    return round(low), round(high)
+def _is_held(item: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether most of the time of a finding is told of by another one."""
+    return item.get("holds", -1) == other.get("number", -2)
+
+
+def _whole(time: float | None) -> int | None:
+    return None if time is None else round(time)
 
 
 def _together(analysis: Mapping[str, Any]) -> str:

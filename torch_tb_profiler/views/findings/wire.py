@@ -26,11 +26,12 @@ class Finding(Wire, frozen=True, kw_only=True):
     ``action`` says in a few words what to do, ``fact`` what decides it, ``often`` in which steps (empty for a single one); ``steps``:
         their rows. ``step``: the row of the step that the saving is of, null where that is the median one. ``subject``: what its
         figures are of, null where that is the step of the reply: who holds others back is told of a step of the job.
-    ``sentence`` names what and how much. ``recoverable_ns``: by how much a step would be shorter with
-    the change that the finding states, simulated (``null``: it costs no step time, e.g. memory near
-    capacity; ``share`` and ``certainty`` are null then too), and from what to what such changes really came to
-    (``recoverable_low_ns``, ``recoverable_high_ns``). ``change``: that change as ``whatif`` takes it,
-    where it has a name. ``evidence``: the most expensive few of ``evidence_count``.
+    ``sentence`` names what and how much. ``recoverable_ns``: by how much a step that has it would be shorter with the change that the
+    finding states, simulated (``null``: it costs no step time, e.g. memory near capacity; ``share`` and ``certainty`` are null then
+    too); ``recoverable_mean_ns``: the mean step. From what to what such changes really came to: ``recoverable_low_ns``,
+    ``recoverable_high_ns``, never more than ``acted_ns``, the time on the critical path of that step that the change acts on.
+    ``holds``: position of the finding before it that most of its time is told of, null none. ``change``: that change as ``whatif``
+    takes it, where it has a name. ``evidence``: the most expensive few of ``evidence_count``.
     ``line``: ``file(line): function`` where known. ``attempt``: what to try; ``caveat``: when it
         does not apply. ``artefact``: of the profiler itself.
     """
@@ -48,6 +49,9 @@ class Finding(Wire, frozen=True, kw_only=True):
     recoverable_ns: int | None
     recoverable_low_ns: int | None
     recoverable_high_ns: int | None
+    recoverable_mean_ns: int | None
+    acted_ns: int | None
+    holds: int | None
     share: float | None
     certainty: Certainty | None
     change: str | None

@@ -1,4 +1,6 @@
-"""The rules, one file each. A file in this folder is a rule: nothing else lists it."""
+"""The rules, one file each: those of this folder, which know one pattern, and the questions that are asked of any place. A file in
+one of the two folders is a rule: nothing else lists it.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +10,33 @@ from importlib import import_module
 from pkgutil import iter_modules
 
 from torch_tb_profiler.analysis.findings.rule import Rule
+from torch_tb_profiler.analysis.reasons import questions
 
 
 class _Rules(Mapping[str, Rule]):
     """By key, in the order in which they may claim time. Who looks one up imports no other."""
 
     def __getitem__(self, key: str) -> Rule:
-        if key not in self._names:
+        if key not in self.rooms:
             raise KeyError(key)
-        rule: Rule = import_module(f"{__name__}.{key}").RULE
+        rule: Rule = import_module(f"{self.rooms[key]}.{key}").RULE
         return rule
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._ordered)
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self.rooms)
 
     @cached_property
-    def _names(self) -> frozenset[str]:
-        return frozenset(module.name for module in iter_modules(__path__))
+    def rooms(self) -> Mapping[str, str]:
+        """The package of each."""
+        rooms = (__name__, __path__), (questions.__name__, questions.__path__)
+        return {module.name: name for name, path in rooms for module in iter_modules(path)}
 
     @cached_property
     def _ordered(self) -> list[str]:
-        return sorted(self._names, key=lambda key: (self[key].place, key))
+        return sorted(self.rooms, key=lambda key: (self[key].place, key))
 
 
 RULES = _Rules()

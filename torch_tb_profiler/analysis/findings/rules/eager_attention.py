@@ -7,7 +7,7 @@ Evidence: on one thread ``aten::_softmax`` is the only one among products, convo
 ``aten::baddbmm``, outside ``aten::scaled_dot_product_attention``; its backward by sequence numbers. Change: what lies between the
 products is not done, neither on the host, where the softmax itself remains, nor on the device; where shapes and peaks are known the products take what their
 arithmetic needs at the usual share of the peak. Likely.
-Wrong where the scores themselves are needed, or changed in a way that a mask cannot say.
+On a host not where dropout is active between the products. Wrong where the scores themselves are needed, or changed in a way that a mask cannot say.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone, together, work_takes
 from torch_tb_profiler.analysis.findings.operators import launched_during
 from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rules.dropout_without_backward import active_dropout
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.hardware.peaks import achievable_share
 from torch_tb_profiler.store.columns import Array, Ints
@@ -108,9 +109,24 @@ def _attentions(context: RuleContext) -> _Attentions | None:
         context.home(row[middle], context.rows_named(context.operators, _DONE.match)) < 0
     ]
     middle = middle[np.isin(row[middle], context.within(row[middle]))]
-    if len(middle) < MANY:
-        return None
-    return _Attentions(row[middle - 1], row[middle], row[middle + 1])
+    found = _Attentions(row[middle - 1], row[middle], row[middle + 1])
+    if not context.has_device:
+        found = _without_dropout(context, found)
+    return found if len(found.softmax) >= MANY else None
+
+
+def _without_dropout(context: RuleContext, found: _Attentions) -> _Attentions:
+    """Those between whose products no dropout is active: with it SDPA takes its plain path on a host, and saves nothing."""
+    spans, row = context.trace["spans"], active_dropout(context)
+    begin, end = found.softmax, found.second
+    inside = [
+        (spans["track"][row] == spans["track"][one])
+        & (spans["start"][row] >= spans["start"][one])
+        & (spans["start"][row] < spans["start"][two])
+        for one, two in zip(begin.tolist(), end.tolist(), strict=True)
+    ]
+    kept = np.array([not any(each) for each in inside], np.bool_)
+    return _Attentions(found.first[kept], found.softmax[kept], found.second[kept])
 
 
 def _backward(context: RuleContext, found: _Attentions) -> tuple[Ints, Ints]:

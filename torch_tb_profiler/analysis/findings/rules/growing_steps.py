@@ -1,18 +1,15 @@
-"""Steps that take longer and longer: something is kept, and all of it is read in each step.
+"""Steps that take longer and longer: something is kept, and all of it is read in each step. What is called more often, or with larger inputs, is told
+by counts (``growing_work``).
 
-Evidence: the calls of the program's thread whose time grows from step to step by most of what the steps grow by: the innermost
-function or operator that holds it, else the few operators that do, else the time between the same two calls.
-Steps grow if their order could not be chance (Kendall's rank
-correlation), by a tenth at least from the first to the last, and something is called more often or with larger inputs, or one
-function alone becomes longer.
-Change: these calls take in each step what they took when the growth began, which is where the line through the times, or the
-counts, of the part that grows from nothing meets zero, and one step's growth more; at the latest in the first recorded
-step. Likely. Wrong where the input itself grows, as sequences do.
+Evidence: the function of Python whose time grows from step to step by most of what the steps grow by, the innermost that holds it,
+else the time between the same two calls. Steps grow if their order could not be chance (Kendall's rank
+correlation), by a tenth at least from the first to the last, and the rest of them does not.
+Change: these calls take in each step what they took when the growth began, which is where the line through the times of the part that grows
+meets zero, and one step's growth more; at the latest in the first recorded step. Likely. Wrong where the input itself grows, as sequences do.
 """
 
 from __future__ import annotations
 
-import math
 import re
 
 import msgspec
@@ -22,18 +19,15 @@ from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked
 from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
-from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.facts.step_kinds import growth_of
-from torch_tb_profiler.analysis.figures.source_lines import is_user_code
+from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
-from torch_tb_profiler.analysis.findings.operators import outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.analysis.findings.step_outliers import (
     CommonGaps,
     common_gaps,
-    main_calls,
     shown,
     step_of,
 )
@@ -41,19 +35,17 @@ from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.analysis.what_if.stages import Stage, StagedEdit
-from torch_tb_profiler.store.columns import Array, Ints, Mask
-from torch_tb_profiler.store.python_frames import PythonFrame
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.units import format_count, format_ns
+from torch_tb_profiler.units import format_ns
 
 _HOLDS = 0.6
 """Share of the growth of the steps that a call must hold."""
-_COUNTS, _PART = 0.1, 0.02
-"""Shares of it from which on a call tells when the growth began, and takes part in it."""
+_COUNTS = 0.1
+"""Share of it from which on a gap takes part in it."""
 _FITS = 0.8
-"""Correlation of time, or calls, and step from which on something grows."""
-_CALLS = 0.5
-"""Calls more per step from which on their number grows."""
+"""Correlation of time and step from which on something grows."""
 _FLAT = 0.2
 """The rest of the steps grows less than so much of what a function does, in shares."""
 _MOST_STEPS = 400
@@ -61,21 +53,18 @@ _TENSORS = re.compile(r"torch|tensor", re.IGNORECASE)
 
 
 class _Trend(msgspec.Struct, frozen=True):
-    """Of each name on the program's thread: the line through its time, and its calls, per step.
+    """Of each function of Python on the program's thread: the line through its time per step.
 
-    row, step, name: of its calls, ``name`` a position in ``names``. names: numbers of strings. time: ns, of shape
-    (steps, names). slope, begin: of time, ns per step, and where the line meets zero, in steps. calls, called: the same of their number.
+    row, name: of its calls, ``name`` a position in ``names``. names: numbers of strings. time: ns, of shape
+    (steps, names). slope, begin: of time, ns per step, and where the line meets zero, in steps.
     """
 
     row: Ints
-    step: Ints
     name: Ints
     names: Ints
     time: Array
     slope: Array
     begin: Array
-    calls: Array
-    called: Array
 
 
 def _claim(context: RuleContext) -> Candidate | None:
@@ -89,33 +78,21 @@ def _claim(context: RuleContext) -> Candidate | None:
     if growth <= 0:
         return None
     trend = _trend(context, steps)
-    chosen = _holding(context, trend, growth) if trend else np.zeros(0, np.int64)
+    held = _holding(context, trend, growth) if trend else -1
     numbers = {"growth": growth, "first": float(wall[steps[0]]), "last": float(wall[steps[-1]])}
-    if trend is None or not len(chosen):
+    if trend is None or held < 0:
         return _gap(context, steps, wall[steps], numbers)
-    own = np.isin(trend.name, chosen)
-    row = trend.row[own]
-    inside = np.unique(trend.name[context.home(trend.row, row) >= 0])
-    grown = inside[trend.slope[inside] >= _COUNTS * growth]
-    begin = _begin(trend, grown, steps)
-    start, end = context.times(row)
-    top = grown[_of_operators(context, trend.names[grown])]
-    top = top if len(top) else chosen
-    sizes = _sizes(context, trend, top)
-    if not _grows_itself(context, trend, chosen, steps, sizes):
+    text = context.trace.strings[int(trend.names[held])]
+    # Copying and computing take longer where others use the memory, too.
+    if _TENSORS.search(text) or not _alone(steps, trend.time[steps, held], wall[steps]):
         return None
-    return Candidate(
-        row,
-        start,
-        end,
-        numbers,
-        {
-            "what": _what(context, trend, chosen),
-            "grows": _grows(context, trend, top),
-            "sizes": sizes,
-        },
-        edit=_as_begun(trend, chosen, row, begin),
-    )
+    row = trend.row[trend.name == held]
+    more = format_ns(float(trend.slope[held]))
+    what = function_name(text)
+    grows = f"{what} takes {more} longer in each step than in the one before"
+    begin = min(float(trend.begin[held]), float(steps[0]))
+    edit = _as_begun(trend, held, row, begin)
+    return Candidate(row, *context.times(row), numbers, {"what": what, "grows": grows}, edit=edit)
 
 
 def _gap(
@@ -170,7 +147,7 @@ def _alone(steps: Ints, held: Array, wall: Array) -> bool:
 
 def _trend(context: RuleContext, steps: Ints) -> _Trend | None:
     spans, parent = context.trace["spans"], context.parent
-    row = main_calls(context)
+    row = context.on_main(context.of_role(Role.PYTHON))
     step = step_of(context, row)
     # Of calls within one of their own name the outer one holds the time.
     kept = np.isin(step, steps) & (picked(spans["name"], parent[row]) != spans["name"][row])
@@ -180,13 +157,10 @@ def _trend(context: RuleContext, steps: Ints) -> _Trend | None:
     names, name = np.unique(spans["name"][row], return_inverse=True)
     shape = (context.facts["steps"].n, len(names))
     cell = step * len(names) + name
-    size = shape[0] * shape[1]
-    time = np.bincount(cell, weights=spans["dur"][row], minlength=size).reshape(shape)
-    calls = np.bincount(cell, minlength=size).reshape(shape).astype(np.float64)
+    time = np.bincount(cell, weights=spans["dur"][row], minlength=shape[0] * shape[1])
+    time = time.reshape(shape)
     slope, begin = _lines(steps, time[steps])
-    more, called = _lines(steps, calls[steps])
-    name, names = name.astype(np.int64), names.astype(np.int64)
-    return _Trend(row, step, name, names, time, slope, begin, more, called)
+    return _Trend(row, name.astype(np.int64), names.astype(np.int64), time, slope, begin)
 
 
 def _lines(steps: Ints, values: Array, fits: float = _FITS) -> tuple[Array, Array]:
@@ -203,124 +177,22 @@ def _lines(steps: Ints, values: Array, fits: float = _FITS) -> tuple[Array, Arra
     return slope, begin
 
 
-def _holding(context: RuleContext, trend: _Trend, growth: float) -> Ints:
-    """The name that holds most of the growth, of several the innermost of the program's own; else the operators that do
-    together.
-    """
+def _holding(context: RuleContext, trend: _Trend, growth: float) -> int:
+    """The name that holds most of the growth, of several the innermost of the program's own; −1 none."""
     most = np.flatnonzero(trend.slope >= _HOLDS * growth)
-    texts = context.trace.strings.many(trend.names[most])
-    users = [
-        (frame := PythonFrame.of(text)) is not None
-        and frame.file != ""
-        and is_user_code(frame.file)
-        for text in texts
-    ]
-    most = most[users] if any(users) else most
-    if len(most):
-        innermost = most[[int(trend.time[:, most].sum(axis=0).argmin())]]
-        if not _of_operators(context, trend.names[innermost]).all():
-            return innermost
-    names = np.flatnonzero(trend.slope >= _PART * growth)
-    names = names[_of_operators(context, trend.names[names])]
-    # Operators within each other would count twice.
-    own = outermost(context, trend.row[np.isin(trend.name, names)])
-    outer = np.unique(trend.name[np.isin(trend.row, own)])
-    return outer if float(trend.slope[outer].sum()) >= _HOLDS * growth else outer[:0]
+    rank = line_ranks(context.trace.strings, trend.names[most])[trend.names[most]]
+    users = most[rank == OWN]
+    most = users if len(users) else most
+    return int(most[trend.time[:, most].sum(axis=0).argmin()]) if len(most) else -1
 
 
-def _begin(trend: _Trend, grown: Ints, steps: Ints) -> float:
-    """When the growth began, in steps: by the number of calls where that grows, else by their time. What has a constant part
-    of its own seems to have begun earlier than it did.
-    """
-    counted = np.flatnonzero((trend.calls >= _CALLS) & (trend.slope > 0))
-    begin = trend.called[counted] if len(counted) else trend.begin[grown]
-    return min(float(begin.max(initial=-np.inf)), float(steps[0]))
-
-
-def _of_operators(context: RuleContext, names: Ints) -> Mask:
-    """Which names are those of operators."""
-    spans = context.trace["spans"]
-    return np.isin(names, np.unique(spans["name"][spans["role"] == Role.OPERATOR]))
-
-
-def _what(context: RuleContext, trend: _Trend, chosen: Ints) -> str:
-    return _called(context, trend, int(chosen[trend.slope[chosen].argmax()]))
-
-
-def _called(context: RuleContext, trend: _Trend, name: int) -> str:
-    """A name without the line of a function."""
-    text = context.trace.strings[int(trend.names[name])]
-    frame = PythonFrame.of(text)
-    return frame.function if frame and frame.file else text
-
-
-def _grows(context: RuleContext, trend: _Trend, names: Ints) -> str:
-    """``aten::std takes 1.9 ms longer each step`` or ``aten::sub is called 16 times more``; the largest of each."""
-    most = int(names[trend.slope[names].argmax()])
-    parts = [
-        f"{_called(context, trend, most)} takes {format_ns(float(trend.slope[most]))} longer in each"
-        " step than in the one before"
-    ]
-    counted = names[trend.calls[names] >= _CALLS]
-    if len(counted):
-        often = int(counted[trend.calls[counted].argmax()])
-        more = format_count(round(float(trend.calls[often])))
-        parts.append(f"{_called(context, trend, often)} is called {more} times more")
-    return " and ".join(parts)
-
-
-def _sizes(context: RuleContext, trend: _Trend, names: Ints) -> str:
-    """The first and the last size of the input that grows of the operator that grows most; empty for none."""
-    most = int(names[trend.slope[names].argmax()])
-    own = trend.name == most
-    rows, step = trend.row[own], trend.step[own]
-    arguments = context.trace["operator_args"]
-    at = np.flatnonzero(np.isin(arguments["span"], rows) & (arguments["dims"] >= 0))
-    steps = step[np.searchsorted(rows, arguments["span"][at])]
-    # Of each step the call with the largest input.
-    texts, which = np.unique(arguments["dims"][at], return_inverse=True)
-    largest = [_largest(context.trace.strings[int(text)]) for text in texts]
-    each = np.unique(steps)
-    size = [max(largest[one] for one in set(which[steps == step])) for step in each.tolist()]
-    counts = np.array([count for count, _, _ in size], np.float64)
-    if len(each) < 2 or _lines(each, counts[:, None])[0][0] <= 0:
-        return ""
-    name = context.trace.strings[int(trend.names[most])]
-    return f"input {size[-1][1] + 1} of {name} from {size[0][2]} to {size[-1][2]}"
-
-
-def _largest(dims: str) -> tuple[int, int, str]:
-    """``(elements, position, shape)`` of the largest input of a call."""
-    found = [(0, 0, "")]
-    for place, shape in enumerate(json_list(dims) or ()):
-        if isinstance(shape, list) and all(isinstance(one, int) for one in shape):
-            found.append((math.prod(shape) if shape else 0, place, str(shape)))
-    return max(found)
-
-
-def _grows_itself(
-    context: RuleContext, trend: _Trend, chosen: Ints, steps: Ints, sizes: str
-) -> bool:
-    """Whether it is the program that grows, and not a machine that becomes slower: its calls become more or larger, or one
-    function alone becomes longer.
-    """
-    if sizes or (trend.calls[trend.slope > 0] >= _CALLS).any():
-        return True
-    texts = context.trace.strings.many(trend.names[chosen])
-    # Copying and computing take longer where others use the memory, too.
-    if _of_operators(context, trend.names[chosen]).any() or any(map(_TENSORS.search, texts)):
-        return False
-    wall = step_lengths(context.facts["steps"])[steps].astype(np.float64)
-    return _alone(steps, trend.time[np.ix_(steps, chosen)].sum(axis=1), wall)
-
-
-def _as_begun(trend: _Trend, chosen: Ints, row: Ints, begin: float) -> Edit:
+def _as_begun(trend: _Trend, held: int, row: Ints, begin: float) -> Edit:
     """In each step some calls take what they took when their growth began."""
-    slope = trend.slope[chosen]
-    origin = np.maximum(slope * (begin - trend.begin[chosen]), 0) + slope
-    time = trend.time[:, chosen].sum(axis=1)
+    slope = float(trend.slope[held])
+    origin = max(slope * (begin - float(trend.begin[held])), 0) + slope
+    time = trend.time[:, held]
     factor = np.ones(len(time) + 1)
-    factor[:-1] = np.minimum(origin.sum() / np.maximum(time, 1), 1)
+    factor[:-1] = np.minimum(origin / np.maximum(time, 1), 1)
 
     def edit(scene: Scene, durations: Durations) -> None:
         table, inside = scene.facts["steps"], scene.inside(mask_of(scene.trace["spans"].n, row))
@@ -354,7 +226,6 @@ RULE = Rule(
     cause="Each {step} takes {growth} longer than the one before: {what} grows",
     without="As when the growth began",
     links=(("Tensors kept by a list", links.DOCS + "notes/faq.html"),),
-    details=(("sizes", "Its input grows: {sizes}."),),
     numbers={
         "growth": ("Longer per {step}", "ns"),
         "first": ("First {step}", "ns"),

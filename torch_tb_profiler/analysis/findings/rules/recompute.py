@@ -3,8 +3,11 @@ activation checkpointing. On a host alone, their host time.
 
 Evidence: operators with a sequence number and no forward thread under
 ``autograd::engine::evaluate_function`` or the frame of a checkpoint's hook.
+Where operators run in the backward pass twice as often as in the forward pass, or more often, checkpoints lie in each other: one of
+them is for nothing, and no memory is lost without it.
 Change: they take no time on host and device, nor do the hooks and the Python between them: of such a node the time
-until the last of them ends, such a frame whole, and the own time of all frames of ``torch/utils/checkpoint.py``. Certain.
+until the last of them ends, such a frame whole, and the own time of all frames of ``torch/utils/checkpoint.py``; of nested checkpoints once less.
+Certain where a checkpoint was recorded as such, else likely: then the operators must be those of the forward pass, and not derivatives of derivatives.
 """
 
 from __future__ import annotations
@@ -13,8 +16,16 @@ import re
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.findings import links
-from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_gone, together
+from torch_tb_profiler.analysis.findings.edits import (
+    calls_gone,
+    host_takes,
+    thread_time_gone,
+    together,
+    work_scaled,
+)
+from torch_tb_profiler.analysis.findings.operators import outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
@@ -25,6 +36,12 @@ from torch_tb_profiler.store.roles import Role
 _BACKWARD = re.compile(
     r"autograd::engine::evaluate_function: |torch/utils/checkpoint\.py\(\d+\): unpack_hook$"
 )
+_IS_CHECKPOINT = re.compile(r"CheckpointFunctionBackward|unpack_hook$")
+_NO_FORWARD = re.compile(r"autograd::|CheckpointFunction|torch::autograd::|.*Backward\d*$")
+NESTED = 2
+"""Passes in the backward pass per one of the forward pass, from which on checkpoints lie in each other."""
+MOST = 0.5
+_TIMES = ("twice", "twice", "three times", "four times", "many times")
 _CHECKPOINT = re.compile(r"(?:.*/)?torch/utils/checkpoint\.py\(\d+\): ")
 
 
@@ -33,15 +50,71 @@ def _claim(context: RuleContext) -> Candidate | None:
     records = (arguments["sequence"] >= 0) & (arguments["forward_thread"] <= 0)
     again = arguments["span"][records].astype(np.int64)
     calls = context.of_role(Role.OPERATOR, Role.PYTHON)
-    home = context.home(context.parent[again], context.rows_named(calls, _BACKWARD.match))
+    nodes = context.rows_named(calls, _BACKWARD.match)
+    home = context.home(context.parent[again], nodes)
     again, home = again[home >= 0], home[home >= 0]
     if not len(again):
+        return None
+    named = bool(context.named(np.unique(home), _IS_CHECKPOINT.search).any())
+    if not named and not _of_forward(context, again):
         return None
     row = context.work.row
     operator = context.facts["span_links"]["operator"][row]
     row = row[context.home(operator, again) >= 0] if context.has_device else again
-    edit = together(calls_gone(again, row), _hooks(context, again, home))
-    return Candidate(row, *context.times(row), {"events": context.per_step(row)}, edit=edit)
+    often, whole = _passes(context, nodes)
+    if often >= NESTED:
+        work = (
+            context.work.row[context.home(operator, whole) >= 0] if context.has_device else row[:0]
+        )
+        row = work if context.has_device else whole
+        edit = together(host_takes(whole, 1 / often), work_scaled(work, 1 / often))
+    else:
+        edit = together(calls_gone(again, row), _hooks(context, again, home))
+    nested = often >= NESTED
+    return Candidate(
+        row,
+        *context.times(row),
+        {"events": context.per_step(row), "passes": max(often, 1) + 1},
+        {
+            "what": "Nested checkpoints cost" if nested else "Recomputing activations takes",
+            "nested": "yes" if nested else "",
+            "times": _TIMES[min(often, len(_TIMES) - 1)],
+            "without": "one checkpoint less" if nested else "no recomputation",
+            "action": "Remove one of two nested checkpoints" if nested else "",
+        },
+        certainty="certain" if named else "likely",
+        edit=edit,
+    )
+
+
+def _of_forward(context: RuleContext, again: Ints) -> bool:
+    """Whether most of what is computed is what the forward pass computed: else it is a derivative of a derivative."""
+    spans = context.trace["spans"]
+    forward = np.setdiff1d(context.training.differentiated, again)
+    same = np.isin(spans["name"][again], spans["name"][forward])
+    took = spans["dur"][again]
+    return bool(took[same].sum() > MOST * took.sum())
+
+
+def _passes(context: RuleContext, nodes: Ints) -> tuple[int, Ints]:
+    """How often what is computed again runs in the backward pass for each time in the forward pass, and the outermost operators that
+    do so, with or without gradients.
+    """
+    spans, operators = context.trace["spans"], context.within(context.operators)
+    operators = operators[~context.named(operators, _NO_FORWARD.match)]
+    checkpoints = nodes[context.named(nodes, _IS_CHECKPOINT.search)]
+    home = context.home(context.parent[operators], nodes)
+    inside = outermost(context, operators[np.isin(home, checkpoints)])
+    names, name = np.unique(spans["name"][operators], return_inverse=True)
+    kind = name[np.isin(operators, inside)]
+    if not len(kind):
+        return 0, inside
+    first = np.bincount(name[home < 0], minlength=len(names))
+    times = np.bincount(kind, minlength=len(names)) // np.maximum(first, 1)
+    took = sum_by(kind, len(names), spans["dur"][operators[np.isin(operators, inside)]])
+    order = np.argsort(times, kind="stable")
+    middle = np.searchsorted(np.cumsum(took[order]), took.sum() / 2)
+    return int(times[order][middle]), inside
 
 
 def _hooks(context: RuleContext, again: Ints, home: Ints) -> Edit:
@@ -65,16 +138,23 @@ RULE = Rule(
     claim=_claim,
     title="The forward pass runs again in the backward pass",
     action="Checkpoint fewer activations",
-    fact="parts of the forward pass run twice",
-    sentence="""Activation checkpointing computes parts of the forward pass twice; without that the
+    fact="parts of the forward pass run {times}",
+    sentence="""Activation checkpointing computes parts of the forward pass {times}; with {without} the
     {step} is {gain} ({share}) shorter.""",
     attempt="""Checkpoint less: fewer or cheaper layers (selective checkpointing), as far as memory
     allows.""",
     caveat="It is the price of the memory saved; the Memory view shows how much is free.",
     views=("overview", "operator", "module"),
-    cause="Recomputing activations takes {gain} of {the_step}",
-    without="Without recomputation",
+    cause="{what} {gain} of {the_step}",
+    without="With {without}",
+    words=("what", "without", "times"),
+    details=(
+        (
+            "nested",
+            "A checkpoint lies in another: the inner one, or the outer one, saves no memory that the other does not.",
+        ),
+    ),
     links=(links.CHECKPOINT,),
     reach=Reach(0.65, 1.5),
-    numbers={"events": ("Events computed again", "count")},
+    numbers={"events": ("Events computed again", "count"), "passes": ("Forward passes", "count")},
 )

@@ -1,6 +1,6 @@
 """The end of the last step after the last operator, call, frame or device work that was recorded.
 
-Only on traces with device work. Change: that time is gone. Certain.
+Only on traces with device work. Change: that time is gone. Likely.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ def _claim(context: RuleContext) -> Candidate | None:
     row = context.mark_of(-1)
     if not time.length or not len(row):
         return None
-    return Candidate(row, time.start, time.end, edit=host_time_gone(time))
+    words = {"why": "It is typically the profiler being stopped."}
+    return Candidate(row, time.start, time.end, words=words, edit=host_time_gone(time))
 
 
 RULE = Rule(
@@ -30,5 +31,7 @@ RULE = Rule(
     caveat="The program may have slept or waited there.",
     views=("overview", "trace"),
     artefact=True,
+    certainty="likely",
+    without="Without that",
     cause="Nothing was recorded for the last {gain} of {the_step}",
 )

@@ -1,0 +1,221 @@
+"""Claims: what a rule or a question found, what its change acts on, and what that saves; and the laws that hold for each, whatever
+found it.
+
+::
+
+    step      |■■■■■■■■■■■■■■■■■■■■|   0 <= low <= saved <= high <= acted on <= step
+    acted on    |■■■■■■■■■|            on the critical path, of each step
+    saved       |■■■■■|
+
+- Nobody calls a claim certain unless nine of ten of the steps that it speaks of show half of what it saves, something that was
+  recorded says so, and the least that it may save is above half of the most.
+- What a program is there for is no loss: a place without a cause is not taken away where it is the work itself.
+- A claim about time that one before it is about stays and says so (``holds``); it stands behind that one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, sum_by
+from torch_tb_profiler.analysis.arrays.intervals import measure, union
+from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
+from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty
+from torch_tb_profiler.analysis.findings.operators import beneath
+from torch_tb_profiler.analysis.findings.rule_context import RuleContext
+from torch_tb_profiler.analysis.what_if.replay import Durations
+from torch_tb_profiler.analysis.what_if.simulation import Edit, Simulation
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.python_frames import PythonFrame
+from torch_tb_profiler.store.roles import Role
+
+MOST = 0.5
+WHOLE = 0.95
+"""Share of what was recorded of the steps from which on it is all that they do."""
+LEAST_SHOWN = 0.9
+"""Share of the steps that a claim speaks of which show half of what it saves, if it is certain."""
+_PROTOCOL = ("forward", "__call__", "_call_impl", "_wrapped_call_impl")
+"""Functions that are called to compute what the program is there for."""
+_DEVICE = (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET, PathCause.COMMUNICATION)
+_DEVICE_WAITS = (PathCause.LAUNCH, PathCause.WAITING)
+_SILENT = (PathCause.NOT_RECORDED, PathCause.BEFORE_RECORDING)
+_BY_NAME = ("compute", "host_code")
+"""Groups of causes that hold many kinds of work."""
+
+
+class Claim:
+    """A candidate, and what its change acts on and saves per step, ns, arrays of shape (steps,); a total where it has no key.
+
+    behind: it saves that once the changes of the others are made, and too little before. holds: position of the claim before it that
+    most of what it removes is told of, -1 none.
+    """
+
+    behind = False
+    holds = -1
+
+    def __init__(
+        self,
+        key: str,
+        candidate: Candidate,
+        edit: Edit | None,
+        saved: Array,
+        acted: Array | None = None,
+    ) -> None:
+        self.key, self.candidate, self.edit, self.saved = key, candidate, edit, saved
+        self.acted = saved if acted is None else acted
+        self.certainty: Certainty = candidate.certainty or "certain"
+
+
+class Removed:
+    """How much of each piece of device work and each segment of a host thread claims say to go, ns."""
+
+    def __init__(self, unchanged: Durations) -> None:
+        self._unchanged = unchanged
+        self._gone = (np.zeros(len(unchanged.work)), np.zeros(len(unchanged.segment)))
+        self._each: list[tuple[int, list[tuple[Ints, Array]]]] = []
+
+    def _removes(self, changed: Durations) -> list[tuple[Ints, Array]]:
+        """Positions of what a change shortens, and by how much: of device work and of segments."""
+        found = []
+        for part in ("work", "segment"):
+            before, after = getattr(self._unchanged, part), getattr(changed, part)
+            gone = np.maximum(before - after, 0) if after is not before else np.zeros(0)
+            row = np.flatnonzero(gone)
+            found.append((row, gone[row]))
+        return found
+
+    def told(self, changed: Durations) -> int:
+        """Which claim says most of what a change removes, where claims together say half of it; -1 none."""
+        removes = self._removes(changed)
+        removed = sum(float(more.sum()) for _, more in removes)
+        again = sum(
+            float(np.minimum(gone[row], more).sum())
+            for gone, (row, more) in zip(self._gone, removes, strict=True)
+        )
+        if not removed or again < MOST * removed:
+            return -1
+        dense = [np.zeros(len(gone)) for gone in self._gone]
+        for full, (row, more) in zip(dense, removes, strict=True):
+            full[row] = more
+        shared = [
+            sum(
+                float(np.minimum(full[row], gone).sum())
+                for full, (row, gone) in zip(dense, parts, strict=True)
+            )
+            for _, parts in self._each
+        ]
+        return self._each[int(np.argmax(shared))][0]
+
+    def add(self, number: int, changed: Durations) -> None:
+        """Notes what the change of a claim removes."""
+        removes = self._removes(changed)
+        self._each.append((number, removes))
+        for gone, (row, more) in zip(self._gone, removes, strict=True):
+            gone[row] = np.maximum(gone[row], more)
+
+
+class PathTime:
+    """The critical path of all steps, and what claims act on of it."""
+
+    def __init__(self, context: RuleContext, simulation: Simulation) -> None:
+        self._context, self._simulation = context, simulation
+        path = context.insight["critical_path"]
+        self._step, self._cause, self._event = path["step"], path["cause"], path["event"]
+        self._start, self._end, self._group = path["start"], path["end"], path["group"]
+        self._time = self._end - self._start
+        self.steps = context.facts["steps"].n
+        self._said = np.zeros(len(self._time), np.int64)
+
+    def acted_on(self, changed: Durations) -> Ints:
+        """Of each piece of the path, how much a change acts on, ns."""
+        graph, before = self._simulation.scene.graph, self._simulation.measured
+        spans, alters = self._context.trace["spans"], self._simulation.alters(changed)
+        # A host that waits no longer runs ahead: all that it does then counts.
+        if "waits" in alters:
+            return self._time
+        acted = np.zeros(len(self._time), np.int64)
+        device = np.isin(self._cause, (*_DEVICE, *_DEVICE_WAITS)) & (self._event >= 0)
+        if "work" in alters:
+            row = graph.work.row[changed.work < before.work]
+            at = mask_of(spans.n + 1, row)[self._event] & device
+            acted[at] = self._time[at]
+        if {"lead", "latency", "after", "floor"} & set(alters):
+            at = np.isin(self._cause, _DEVICE_WAITS)
+            acted[at] = self._time[at]
+        if "segment" in alters:
+            shorter = np.flatnonzero(changed.segment < before.segment)
+            tracks = graph.host.track[shorter]
+            track = np.append(spans["track"], -1)[self._event]
+            for thread in np.unique(tracks).tolist():
+                own = shorter[tracks == thread]
+                periods = union(graph.host.start[own], graph.host.end[own])
+                at = np.flatnonzero(((track == thread) | (track < 0)) & ~device)
+                acted[at] = np.maximum(acted[at], measure(periods, self._start[at], self._end[at]))
+        return acted
+
+    def of_steps(self, time: Ints) -> Ints:
+        """Sums of the times of its pieces, of shape (steps,)."""
+        return sum_by(self._step, self.steps, time)
+
+    def silent(self, acted: Ints) -> bool:
+        """Whether most of what is acted on is time in which nothing was recorded."""
+        return bool(acted[np.isin(self._cause, _SILENT)].sum() > MOST * acted.sum())
+
+    def all_recorded(self, acted: Ints, steps: Ints) -> bool:
+        """Whether what is acted on is all that was recorded of some steps."""
+        told = np.isin(self._step, steps) & ~np.isin(self._cause, _SILENT)
+        return bool(acted[told].sum() >= WHOLE * self._time[told].sum())
+
+    def say(self, acted: Ints) -> None:
+        """Notes what a claim acts on."""
+        np.maximum(self._said, acted, out=self._said)
+
+    def unclaimed(self) -> list[list[int]]:
+        """Of each step more than half of which is one kind of work that no claim is about: row of the step,
+        position in ``GROUPS``, number of its name (-1: the whole group), and its time, ns. A kind is an operator or a function, or a
+        group of causes that hold but one.
+        """
+        if not len(self._time):
+            return []
+        table = self._context.insight["critical_path_steps"]
+        rest = sum_by(self._group, table.n, self._time - self._said)
+        group = groups_of_causes(self._context.has_device)[table["cause"]]
+        name = np.where(table["operator"] >= 0, table["operator"], table["name"])
+        many = np.isin(group, [list(GROUPS).index(key) for key in _BY_NAME])
+        kinds = np.stack((table["step"], group, np.where(many, name, -1)))
+        each, kind = np.unique(kinds, axis=1, return_inverse=True)
+        kind = kind.ravel()
+        time = sum_by(kind, each.shape[1], rest)
+        wall = self.of_steps(self._time)
+        large = np.flatnonzero(time > MOST * wall[each[0]])
+        return np.stack((*each[:, large], time[large])).T.tolist()
+
+
+def is_the_work(context: RuleContext, path: PathTime, candidate: Candidate, acted: Ints) -> bool:
+    """Whether a place is what the program is there for: all that its steps do, the forward of a module or of a program without
+    modules, or what holds most of the operators of a program that trains nothing.
+    """
+    if path.all_recorded(acted, context.steps):
+        return True
+    spans = context.trace["spans"]
+    row = np.unique(candidate.row)
+    row = row[spans["role"][row] == Role.PYTHON]
+    if not len(row):
+        return False
+    texts = context.trace.strings.many(np.unique(spans["name"][row]))
+    functions = [frame.function if (frame := PythonFrame.of(text)) else "" for text in texts]
+    if any(name in _PROTOCOL for name in functions):
+        return True
+    if len(context.training.differentiated):
+        return False
+    inside = beneath(context, row)[context.operators]
+    whole = context.when(context.operators).length
+    return bool(whole and context.when(context.operators[inside]).length > MOST * whole)
+
+
+def certainty_of(certainty: Certainty, low: float, high: float, shows: float) -> Certainty:
+    """What a claim may be called by what it saves at least and at most, and the share of its steps that show it."""
+    if certainty == "certain" and (shows < LEAST_SHOWN or low <= MOST * high):
+        return "likely"
+    return certainty

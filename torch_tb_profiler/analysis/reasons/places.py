@@ -1,0 +1,84 @@
+"""Places: the calls of all steps merged by the names that lead to them, as a tree of columns, with the time on the critical path at each.
+
+::
+
+    main                              cut: it holds the steps
+      ├ train_step  1  ├ forward  2 ─ linear  3          place   1    2    3    4
+      │                └ backward …                      parent −1    1    2   −1
+      └ log_metrics 4                                    calls  10   10   40    5     of all steps
+
+What holds steps is the loop itself, and no place. Where nothing but operators was recorded these are the places.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.nesting import climb, depths, nearest, subtree_totals
+from torch_tb_profiler.analysis.findings.rule_context import RuleContext
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+
+
+class Places(msgspec.Struct, frozen=True):
+    """Parents come before children.
+
+    of: of each span its place, −1 none; int64 of shape (spans,). parent, name: of each place, a place or −1, and a number of a string; span:
+    its first, as an example.
+    """
+
+    of: Ints
+    parent: Ints
+    name: Ints
+    span: Ints
+
+    @classmethod
+    def made(cls, context: RuleContext, chosen: Mask) -> Places:
+        """The places of the ``chosen`` spans; those between them that are not chosen are left out."""
+        spans = context.trace["spans"]
+        row = np.flatnonzero(chosen)
+        index = np.full(spans.n + 1, -1, np.int64)
+        index[row] = np.arange(len(row))
+        near = climb(context.parent, context.parent[row].astype(np.int64), chosen)
+        above = index[near]
+        depth = depths(above)
+        of = np.full(len(row) + 1, -1, np.int64)
+        parent, name, first = [], [], []
+        count = 0
+        order = np.argsort(depth, kind="stable")
+        bounds = np.searchsorted(depth[order], np.arange(int(depth.max(initial=-1)) + 2))
+        for level in np.split(order, bounds[1:-1]):
+            key = np.stack((of[above[level]], spans["name"][row[level]].astype(np.int64)))
+            each, place, group = np.unique(key, axis=1, return_index=True, return_inverse=True)
+            of[level] = count + group.ravel()
+            parent.append(each[0])
+            name.append(each[1])
+            first.append(row[level[place]])
+            count += each.shape[1]
+        none = np.zeros(0, np.int64)
+        full = np.full(spans.n, -1, np.int64)
+        full[row] = of[:-1]
+        columns = (np.concatenate((none, *one)) for one in (parent, name, first))
+        return cls(full, *columns)
+
+    def within(self, row: Ints, value: Ints) -> Ints:
+        """Of each place the sum of values of spans (−1 allowed) at it and beneath, int64 of shape (places,)."""
+        place = np.append(self.of, -1)[row]
+        own = sum_by(place[place >= 0], len(self.parent), value[place >= 0])
+        return np.asarray(subtree_totals(self.parent, own))
+
+    def beneath(self, place: int) -> Mask:
+        """Which places are this one or beneath it."""
+        wanted = np.zeros(len(self.parent), np.bool_)
+        wanted[place] = True
+        return np.asarray(nearest(self.parent, wanted) >= 0)
+
+    def chain(self, place: int, total: Array, least: float) -> list[int]:
+        """From a place down to the callees that hold most of it, each at least a share of ``least`` of its ``total``."""
+        found = [place]
+        while True:
+            callees = np.flatnonzero(self.parent == found[-1])
+            if not len(callees) or total[callees].max() < least * total[place]:
+                return found
+            found.append(int(callees[total[callees].argmax()]))

@@ -1,0 +1,160 @@
+"""Products in an order that needs far more arithmetic than another one gives.
+
+::
+
+    x [16, 900]   A [900, 900]   B [900, 900]
+    x @ (A @ B)   2·(900·900·900 + 16·900·900) = 1.48 GFLOP
+    (x @ A) @ B   2·(16·900·900 + 16·900·900)  = 0.05 GFLOP       the same numbers
+
+Evidence: two products of matrices of which the second reads what the first makes, as its left or its right operand, with nothing but other views
+of it in between, and nothing else that reads it later; the FLOPs in both orders, the batch included. Change: both, with their backward, take the
+share that the cheaper order needs, where it needs half at most. Likely. Wrong where the first product is kept for later steps.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
+from torch_tb_profiler.analysis.reasons.uses import How, Use
+from torch_tb_profiler.hardware.results import Shape
+
+MOST = 0.5
+"""FLOPs of the cheaper order ÷ those of the recorded one, at most."""
+BETWEEN = 4
+"""Calls between two products, at most; all of them make views."""
+_PRODUCTS = frozenset(("aten::mm", "aten::bmm", "aten::matmul", "aten::linear"))
+MOST_FOUND = 3
+
+
+class _Pair(msgspec.Struct, frozen=True):
+    """Positions of two products, and the share of their FLOPs that the other order needs; the shapes of the three matrices as they
+    stand; whether the product of the left two is the first.
+    """
+
+    first: int
+    second: int
+    share: float
+    shapes: tuple[Shape, Shape, Shape]
+    leads: bool
+
+
+def _claim(context: RuleContext) -> Claims:
+    calls = calls_of(context)
+    strings, uses = context.trace.strings, calls.uses
+    products = np.flatnonzero([strings[int(name)] in _PRODUCTS for name in calls.name])
+    by_place: dict[int, list[_Pair]] = {}
+    for first, second in zip(products[:-1].tolist(), products[1:].tolist(), strict=True):
+        pair = _pair(calls, uses, first, second)
+        if pair is not None:
+            by_place.setdefault(int(calls.line[first]), []).append(pair)
+    ranked = sorted(((_cost(calls, own), own) for own in by_place.values()), key=lambda p: -p[0])
+    least = THRESHOLD * context.windows.length
+    return [_candidate(context, calls, own) for cost, own in ranked[:MOST_FOUND] if cost >= least]
+
+
+def _pair(calls: Calls, uses: list[Use | None], first: int, second: int) -> _Pair | None:
+    kind = calls.kind
+    if second - first > 1 + BETWEEN or calls.step[first] != calls.step[second]:
+        return None
+    a, b = (_matrices(calls, at) for at in (first, second))
+    between = [uses[kind[at]] for at in range(first + 1, second)]
+    if a is None or b is None or any(one is None or one.how != How.VIEW for one in between):
+        return None
+    made = (*a[0][:-1], a[1][-1])
+    seen = {made, *(one.makes for one in between if one)}
+    if b[0] in seen and a[1][:-2] == b[1][:-2]:
+        # (A B) C against A (B C).
+        shapes, leads = (a[0], a[1], b[1]), True
+        now, other = (
+            _flops(*a) + _flops(*b),
+            _flops(a[1], b[1]) + _flops(a[0], (*b[1][:-2], a[0][-1], b[1][-1])),
+        )
+    elif b[1] in seen:
+        # C (A B) against (C A) B.
+        shapes, leads = (b[0], a[0], a[1]), False
+        now, other = (
+            _flops(*a) + _flops(*b),
+            _flops(b[0], a[0]) + _flops((*b[0][:-1], a[0][-1]), a[1]),
+        )
+    else:
+        return None
+    later = (
+        uses[kind[at]]
+        for at in range(second + 1, min(second + 200, len(kind)))
+        if calls.step[at] == calls.step[first]
+    )
+    if other > MOST * now or any(use is not None and made in use.reads for use in later):
+        return None
+    return _Pair(first, second, other / now, shapes, leads)
+
+
+def _matrices(calls: Calls, at: int) -> tuple[Shape, Shape] | None:
+    """The operands of a product as matrices, the right one as it is multiplied."""
+    call = calls.distinct[calls.kind[at]] if calls.distinct else None
+    a, b = (call.tensor(0), call.tensor(1)) if call else (None, None)
+    if call is None or a is None or b is None or len(a.shape) < 2 or len(b.shape) < 2:
+        return None
+    right = (*b.shape[:-2], b.shape[-1], b.shape[-2]) if call.name == "aten::linear" else b.shape
+    return (a.shape, right) if a.shape[-1] == right[-2] else None
+
+
+def _flops(a: Shape, b: Shape) -> int:
+    """Twice the products of a matrix or a batch of them, and of one."""
+    return 2 * math.prod(a) * b[-1]
+
+
+def _cost(calls: Calls, found: list[_Pair]) -> float:
+    return sum((1 - one.share) * int(calls.cost[[one.first, one.second]].sum()) for one in found)
+
+
+def _candidate(context: RuleContext, calls: Calls, found: list[_Pair]) -> Candidate:
+    factor = {at: one.share for one in found for at in (one.first, one.second)}
+    chosen = np.array(sorted(factor), np.int64)
+    share = np.array([factor[at] for at in chosen.tolist()])
+    chief = max(found, key=lambda one: int(calls.cost[[one.first, one.second]].sum()))
+    left, middle, right = (str(list(shape)) for shape in chief.shapes)
+    orders = f"({left} × {middle}) × {right}", f"{left} × ({middle} × {right})"
+    order, better = orders if chief.leads else orders[::-1]
+    return Candidate(
+        *calls.acted(chosen),
+        {
+            "taken": int(calls.cost[chosen].sum()) / len(context.steps),
+            "less": 1 / chief.share,
+            "pairs": len(found) / len(context.steps),
+        },
+        {"order": order, "better": better},
+        edit=calls.take(chosen, share),
+    )
+
+
+RULE = Rule(
+    place=243,
+    claim=_claim,
+    title="Matrices are multiplied in a costly order",
+    action="Multiply in the order {better}",
+    fact="{less} times the arithmetic of {better}",
+    sentence="""Products are taken in the order {order}{at}; {better} gives the same with {less} times less arithmetic. In that order the {step} is
+    {gain} ({share}) shorter.""",
+    words=("order", "better"),
+    attempt="""Set the brackets so that the small side is multiplied first (matrix products are associative), or let torch.linalg.multi_dot or
+    torch.einsum with opt_einsum choose.""",
+    caveat="Rounding differs a little. Where the first product serves later steps, too, keep it instead.",
+    views=("overview", "operator"),
+    certainty="likely",
+    cause="Products in a costly order take {taken} of {the_step}",
+    without="In the cheaper order",
+    reach=Reach(0.6, 1.3),
+    links=(("torch.linalg.multi_dot", links.DOCS + "generated/torch.linalg.multi_dot.html"),),
+    numbers={
+        "taken": ("Their time, with backward", "ns"),
+        "less": ("Arithmetic, times that of the cheaper order", "count"),
+        "pairs": ("Pairs of products", "count"),
+    },
+)

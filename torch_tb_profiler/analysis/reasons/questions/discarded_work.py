@@ -1,0 +1,206 @@
+"""Work whose result is thrown away: of a tensor that the program makes, only a part is read later in the step.
+
+::
+
+    logits = head(hidden)        makes [1024, 4000]                 cost 30 ms with its backward
+    logits = logits[mask]        reads 120 of 1,024 rows of it      and nothing else reads it
+                                 → 88 % of the head was for nothing: head(hidden[mask])
+
+Evidence: shapes and order. The calls of a step are gone through from its end: what reads a tensor of a shape counts for every tensor of that shape
+made before. Where all that is read is slices, selections, diagonals, rows by index or mask, whose shares add up to half at most, the
+calls that made it (products, convolutions, elementwise functions, sorting, drawing) are named, with their backward.
+Change: they take the share that is read; a sort for its first k what finding these takes. Likely. Wrong where the rest is read by what no operator tells.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
+from torch_tb_profiler.analysis.reasons.uses import How, Use
+from torch_tb_profiler.hardware.results import Shape
+
+MOST_READ = 0.5
+"""Share of a tensor that may be read at most."""
+MOST_CALLS = 200_000
+"""Calls that are gone through."""
+MOST_FOUND = 3
+"""Places that are told of, those that cost most."""
+_NEAR = 4
+"""Calls after a mask among which one shows how many rows it took."""
+
+
+class _Read(msgspec.Struct):
+    """What later calls read of tensors of a shape: all, or parts, by their arguments; the call that reads first; whether along the last dimension."""
+
+    whole: bool = False
+    parts: dict[int, float] = msgspec.field(default_factory=dict)
+    by: int = -1
+    last: bool = False
+
+    @property
+    def share(self) -> float:
+        """1 where all is read, and where nothing is: then what reads it is unknown."""
+        return 1.0 if self.whole or not self.parts else min(sum(self.parts.values()), 1.0)
+
+
+class _Waste(msgspec.Struct, frozen=True):
+    """Positions of a call that makes more than is read, and of the call that reads a part; the share that is read."""
+
+    maker: int
+    reader: int
+    share: float
+
+
+def _claim(context: RuleContext) -> Claims:
+    calls = calls_of(context)
+    uses = calls.uses
+    if not any(use is not None and use.how == How.PART for use in uses):
+        return None
+    last = min(len(calls.row), MOST_CALLS)
+    wasted = [
+        waste
+        for step in np.unique(calls.step[:last]).tolist()
+        for waste in _wasted(calls, np.flatnonzero(calls.step[:last] == step).tolist(), uses)
+    ]
+    by_place: dict[tuple[int, int], list[_Waste]] = {}
+    for waste in wasted:
+        place = int(calls.line[waste.reader]), int(calls.name[waste.reader])
+        by_place.setdefault(place, []).append(waste)
+    least = THRESHOLD * context.windows.length
+    found = sorted(
+        ((_cost(calls, own), own) for own in by_place.values()), key=lambda pair: -pair[0]
+    )
+    return [_candidate(context, calls, own) for cost, own in found[:MOST_FOUND] if cost >= least]
+
+
+def _cost(calls: Calls, wasted: list[_Waste]) -> float:
+    return sum((1 - waste.share) * int(calls.cost[waste.maker]) for waste in wasted)
+
+
+def _wasted(calls: Calls, order: list[int], uses: list[Use | None]) -> list[_Waste]:
+    """What the calls of one step make and nothing reads."""
+    read: dict[Shape, _Read] = {}
+    found: list[_Waste] = []
+    kind = calls.kind
+    for place in reversed(range(len(order))):
+        at = order[place]
+        use = uses[kind[at]]
+        if use is None:
+            continue
+        made = read.get(use.makes) if use.makes else None
+        if made is not None and use.how not in (How.WHOLE, How.VIEW, How.PART):
+            share = made.share
+            if use.how == How.ROWS and made.last:
+                share = 1.0
+            if use.how == How.ORDERS:
+                share = max(share, 1 / max(math.log2(max(use.makes or (2,))), 1))
+            if share <= MOST_READ:
+                found.append(_Waste(at, made.by, share))
+        _note(read, use, made, at, _kept(use, order, place, kind, uses), kind[at])
+    return found
+
+
+def _note(
+    read: dict[Shape, _Read], use: Use, made: _Read | None, at: int, kept: float, kind: int
+) -> None:
+    """Notes what a call reads."""
+    if use.how == How.PART and use.reads:
+        own = read.setdefault(use.reads[0], _Read())
+        # A part of a part.
+        again = made.share if made is not None and use.makes != use.reads[0] else 1.0
+        own.parts[kind] = max(own.parts.get(kind, 0.0), kept * again)
+        own.by, own.last = at, own.last or use.last
+        return
+    for shape in use.reads:
+        if use.how in (How.VIEW, How.EACH, How.ROWS) and made is not None and not made.whole:
+            if shape == use.makes:
+                # What is read of its result is noted for this shape already.
+                if use.how == How.ROWS and made.last:
+                    made.whole = True
+                continue
+            if use.how == How.VIEW and made.parts:
+                own = read.setdefault(shape, _Read())
+                own.parts |= {-1 - at: made.share}
+                own.by, own.last = made.by, True
+                continue
+        read.setdefault(shape, _Read()).whole = True
+
+
+def _kept(
+    use: Use, order: list[int], place: int, kind: np.ndarray, uses: list[Use | None]
+) -> float:
+    """The share that a part is of its tensor; of a mask by the first call after it that reads as many columns."""
+    if use.how != How.PART or not math.isnan(use.kept):
+        return use.kept
+    shape = use.reads[0]
+    for at in order[place + 1 : place + 1 + _NEAR]:
+        later = uses[kind[at]]
+        for other in later.reads if later else ():
+            rest = len(other) - 1
+            if rest < len(shape) and other[1:] == shape[len(shape) - rest :] and other != shape:
+                return float(min(math.prod(other) / math.prod(shape), 1.0))
+    return 1.0
+
+
+def _candidate(context: RuleContext, calls: Calls, wasted: list[_Waste]) -> Candidate:
+    share: dict[int, float] = {}
+    for waste in wasted:
+        share[waste.maker] = min(share.get(waste.maker, 1.0), waste.share)
+    makers = np.array(sorted(share), np.int64)
+    kept = np.array([share[one] for one in makers.tolist()])
+    chief = int(makers[np.argmax((1 - kept) * calls.cost[makers])])
+    reader = next(waste.reader for waste in wasted if waste.maker == chief)
+    use = calls.uses[calls.kind[chief]]
+    steps = len(context.steps)
+    texts = context.trace.strings
+    return Candidate(
+        *calls.acted(makers),
+        {
+            "taken": int(calls.cost[makers].sum()) / steps,
+            "read": share[chief],
+            "calls": len(makers) / steps,
+        },
+        {
+            "what": texts[int(calls.name[chief])],
+            "part": texts[int(calls.name[reader])],
+            "shape": str(list(use.makes)) if use and use.makes else "",
+        },
+        edit=calls.take(makers, kept),
+    )
+
+
+RULE = Rule(
+    place=241,
+    claim=_claim,
+    title="Most of a result is thrown away",
+    action="Make only what is used",
+    fact="{read} of {shape} is read",
+    sentence="""{what} makes a tensor of {shape}, of which {part} takes {read}; the rest is not used and thrown away{at}. With only that
+    part made the {step} is {gain} ({share}) shorter.""",
+    words=("what", "part", "shape"),
+    attempt="""Select, slice or index first and compute then, on what is left (hidden[mask] before the head, a stride instead of every
+    second element, the product of matching rows instead of a diagonal); take topk, min or max instead of sorting; draw only as many
+    numbers as are used (randint, rand of the part).""",
+    caveat="Which tensor is read is told from shapes and order. What Python reads, and what a later step does, is not seen.",
+    views=("overview", "operator", "module"),
+    certainty="likely",
+    cause="Results thrown away take {taken} of {the_step}",
+    without="With only that part made",
+    reach=Reach(0.6, 1.3),
+    links=(links.TUNING,),
+    details=(
+        ("calls", "Calls that make such tensors: {calls} per {step}, {taken} with their backward."),
+    ),
+    numbers={
+        "taken": ("Their time, with backward", "ns"),
+        "read": ("Share that is read", "share"),
+        "calls": ("Calls that make it", "count"),
+    },
+)

@@ -1,0 +1,162 @@
+"""Work that becomes more from step to step, by exact counts: calls, or elements that they are given.
+
+::
+
+    step               3     4     5     6     7
+    aten::sub        120   136   152   168   184   calls: 16 more each      → something is kept, and all of it is read again
+    aten::mm         1.0   1.1   1.2   1.3   1.4   million elements         → its input grows
+
+Evidence: operators, functions of Python and of the backward pass whose number of calls, or elements of their largest inputs, never falls over the steps
+of a kind, rises in four of five of them, and lies on a line (correlation 0.98), by a tenth in all; six steps at least. No time is looked at: machines
+become slower, too. Change: in each step these calls take the share that their number or size was when the growth began (where the line
+meets zero, at the latest in the first step), and one step's growth. Likely. Wrong where the input itself grows, as sequences sorted by length do.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.facts.header import json_list
+from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.operators import calls_take, outermost
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.step_outliers import main_calls, step_of
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.python_frames import function_name
+from torch_tb_profiler.units import format_count
+
+LEAST_STEPS, MOST_STEPS = 6, 400
+RISES = 0.8
+"""Share of the steps in which there must be more than in the one before."""
+FITS = 0.98
+"""Correlation with the step."""
+TENTH = 1.1
+"""Most ÷ least, from which on something grows."""
+
+
+class _Growth(msgspec.Struct, frozen=True):
+    """What grows: calls, ascending rows of spans, and the position of each in ``steps``; numbers of names; what is counted, float64 of shape
+    (steps, names); whether elements are.
+    """
+
+    row: Ints
+    step: Ints
+    name: Ints
+    names: Ints
+    count: Array
+    sized: Array
+
+
+def _claim(context: RuleContext) -> Claims:
+    steps = of_one_kind(context.facts, context.steps)
+    if context.is_whole or not LEAST_STEPS <= len(steps) <= MOST_STEPS:
+        return None
+    growth = _growth(context, steps)
+    if growth is None:
+        return None
+    row = outermost(context, growth.row)
+    at = positions_of(growth.row, row)
+    left = _left(steps, growth)[growth.step[at], growth.name[at]]
+    length = context.trace["spans"]["dur"][row]
+    gone = np.bincount(growth.name[at], (1 - left) * length, len(growth.names))
+    most = int(gone.argmax())
+    first, last = growth.count[[0, -1], most].tolist()
+    what = function_name(context.trace.strings[int(growth.names[most])])
+    each, at_first, at_last = (
+        format_count(round(n)) for n in ((last - first) / int(steps[-1] - steps[0]), first, last)
+    )
+    told = (
+        f"it is given {each} elements more in each step than in the one before, {at_first} at first"
+        if growth.sized[most]
+        else f"it is called {each} times more in each step than in the one before, {at_first} at first"
+    )
+    numbers = {"taken": int(length.sum()) / len(steps), "grown": last / first - 1}
+    start, end = context.times(row)
+    words = {"what": what, "grows": f"{told} and {at_last} at last"}
+    return Candidate(row, start, end, numbers, words, edit=calls_take(context, row, left))
+
+
+def _growth(context: RuleContext, steps: Ints) -> _Growth | None:
+    """The names of which there is more and more."""
+    row = main_calls(context)
+    place = positions_of(steps, step_of(context, row))
+    row, place = row[place >= 0], place[place >= 0]
+    names, name = np.unique(context.trace["spans"]["name"][row], return_inverse=True)
+    shape = len(steps), len(names)
+    cell = place * len(names) + name
+    calls = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
+    elements = np.bincount(cell, _elements(context, row), shape[0] * shape[1]).reshape(shape)
+    more, larger = _rising(steps, calls), _rising(steps, elements)
+    larger &= ~more & (calls == calls[:1]).all(axis=0)
+    chosen = np.flatnonzero(more | larger)
+    if not len(chosen):
+        return None
+    kept = np.isin(name, chosen)
+    count = np.where(more, calls, elements)[:, chosen]
+    own = np.searchsorted(chosen, name[kept])
+    return _Growth(row[kept], place[kept], own, names[chosen], count, larger[chosen])
+
+
+def _rising(steps: Ints, count: Array) -> Array:
+    """Which columns rise with the steps."""
+    change = np.diff(count, axis=0)
+    rises = (change >= 0).all(axis=0) & ((change > 0).mean(axis=0) >= RISES)
+    rises &= (count[0] > 0) & (count[-1] >= TENTH * count[0])
+    centred, x = count - count.mean(axis=0), steps - steps.mean()
+    spread = np.sqrt((centred**2).sum(axis=0) * float(x @ x))
+    return np.asarray(rises & (x @ centred >= FITS * np.maximum(spread, 1e-9)))
+
+
+def _elements(context: RuleContext, row: Ints) -> Array:
+    """Elements of the largest input of each call; 0 where shapes were not recorded."""
+    table = context.trace["operator_args"]
+    place = positions_of(table["span"], row)
+    number = np.where(place >= 0, table["dims"][place] if table.n else -1, -1)
+    each, which = np.unique(number, return_inverse=True)
+    size = [_largest(context.trace.strings[int(one)]) if one >= 0 else 0 for one in each]
+    return np.array(size, np.float64)[which]
+
+
+def _largest(dims: str) -> int:
+    shapes = [one for one in json_list(dims) or () if isinstance(one, list) and one]
+    sizes = [math.prod(one) for one in shapes if all(isinstance(n, int) and n >= 0 for n in one)]
+    return min(max(sizes, default=0), 1 << 62)
+
+
+def _left(steps: Ints, growth: _Growth) -> Array:
+    """The share of each count that was there when the growth began, with one step's growth; of shape (steps, names).
+
+    It began where the line of the name that began last meets zero; what others had then is no growth.
+    """
+    count, x = growth.count, steps - steps.mean()
+    slope = x @ (count - count.mean(axis=0)) / float(x @ x)
+    zero = steps.mean() - count.mean(axis=0) / slope
+    begun = min(float(zero.max()), float(steps[0]))
+    return np.asarray(np.clip(slope * (begun - zero + 1) / count, 0.0, 1.0))
+
+
+RULE = Rule(
+    place=34,
+    claim=_claim,
+    title="Work grows from {step} to {step}",
+    action="Stop what grows from {step} to {step}",
+    fact="{what}: {grown} more at last than at first",
+    sentence="""{what} grows{at}: {grows}. As it was when the growth began the {step} is {gain} ({share}) shorter.""",
+    words=("what", "grows"),
+    attempt="""Look at what is kept from step to step and read again in each: a list that is appended to, a cache without a limit, hooks or
+    callbacks registered in the loop, a graph that is not cut (detach() the state that is carried on). Keep a fixed number of entries
+    (collections.deque(maxlen=n)) or a running mean, and detach() or item() what is kept.""",
+    caveat="Where the inputs grow by themselves, as sequences sorted by length do, nothing is kept.",
+    views=("overview", "trace"),
+    certainty="likely",
+    cause="Work grows with each {step}: {what} takes {taken} of {the_step}",
+    without="As when the growth began",
+    reach=Reach(0.6, 1.3),
+    links=(("Tensors kept by a list", links.DOCS + "notes/faq.html"),),
+    numbers={"taken": ("Time of what grows", "ns"), "grown": ("Growth while recorded", "share")},
+)

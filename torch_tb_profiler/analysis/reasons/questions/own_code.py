@@ -1,0 +1,234 @@
+"""The program's own code, outside of what trains: the functions that the loop calls apart from model, backward, optimizer, input and
+communication, and Python that runs within these, in which the program's thread spends the critical path.
+
+::
+
+    loop ─┬ step (model, backward, optimizer)          noise.py: forward ▓▓▓ Python of its own: within the model
+          └ log_metrics ─ write ─ <built-in write>     write holds most of log_metrics: calling write
+
+Evidence: of each call of the loop that takes 5 % of the steps or more, the innermost function of the user's own that holds half of
+it stands for it, with the call below that holds most; within what trains, the time in frames of one function of the user's own and in
+what these call of Python's own, outside of every operator and library. Three places at most.
+Change: that function, or that time, is gone. Certain where a known fix avoids the call (``catalogue.json``); likely where it takes a third of
+the step; else theoretical, because what it does may be needed. Wrong where it is the work itself, such as in a program without modules, and
+where recording each Python call is what takes the time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import costliest, picked
+from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
+from torch_tb_profiler.analysis.figures.selection import judged_steps
+from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.catalogue import Fix, known_fix
+from torch_tb_profiler.analysis.findings.edits import host_skips, thread_time_gone
+from torch_tb_profiler.analysis.findings.host_time import (
+    LEAST,
+    MOST,
+    MUCH,
+    NO_NAME,
+    on_path,
+    python_loop,
+)
+from torch_tb_profiler.analysis.findings.operators import beneath
+from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Claims, Rule, RuleContext
+from torch_tb_profiler.analysis.reasons.places import Places
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.python_frames import function_name
+from torch_tb_profiler.store.roles import Role
+
+_NOTABLE = 0.15
+"""Share of a call from which on a known one in it is named."""
+_MOST_FOUND = 3
+
+
+def _claim(context: RuleContext) -> Claims:
+    spans = context.trace["spans"]
+    python = spans["role"] == Role.PYTHON
+    if context.has_device or not python.any():
+        return None
+    rank = np.where(
+        python, line_ranks(context.trace.strings, spans["name"][python])[spans["name"]], 0
+    )
+    unnamed = name_mask(context.trace.strings, spans["name"][python], NO_NAME.search)[spans["name"]]
+    found = [*_beside(context, (rank == OWN) & ~unnamed), *_within(context, rank, unnamed)]
+    least = LEAST * context.windows.length / len(context.steps)
+    found = [one for one in found if one.numbers["taken"] >= least]
+    return sorted(found, key=lambda one: -one.numbers["taken"])[:_MOST_FOUND]
+
+
+def _beside(context: RuleContext, own: Mask) -> list[Candidate]:
+    """Of what the loop calls besides training, the places that take most."""
+    event, start, end = on_path(context, *HOST)
+    other = context.training.housekeeping
+    event, start, end = (column[other[event]] for column in (event, start, end))
+    places = Places.made(context, other)
+    total = places.within(event, end - start)
+    found = []
+    tops = np.flatnonzero((places.parent < 0) & (total >= LEAST * context.windows.length))
+    for top in tops[np.argsort(-total[tops], kind="stable")][:_MOST_FOUND].tolist():
+        chain = places.chain(top, total, MOST)
+        python = context.trace["spans"]["role"][places.span[chain]] == Role.PYTHON
+        chain = chain[: 1 + int(np.argmin(np.append(python[1:], False)))]
+        mine = [at for at, place in enumerate(chain) if own[places.span[place]]]
+        last = mine[-1] if mine else 0
+        inside = places.beneath(chain[last])[places.of[event]]
+        callee = chain[last + 1] if mine and last + 1 < len(chain) else -1
+        row = np.flatnonzero(places.of == chain[last])
+        called = climb(context.parent, event[inside], context.mask(row)).astype(np.int64)
+        piece = called, start[inside], end[inside]
+        found.append(_called(context, *piece, picked(places.name, np.array([callee]))[0]))
+    return found
+
+
+def _called(context: RuleContext, call: Ints, start: Ints, end: Ints, callee: int) -> Candidate:
+    """What is said of a function that the loop calls."""
+    row, taken, steps = np.unique(call), int((end - start).sum()), len(context.steps)
+    fix, part = _known(context, row, Role.PYTHON)
+    most = fix is not None and part >= MOST * taken
+    if fix is None:
+        fix, part = _known(context, row, Role.OPERATOR)
+    table = context.facts["steps"]["start"][context.steps]
+    seen = len(np.unique(np.searchsorted(table, start, side="right")))
+    # Asked of the steps that have it alone, the others tell.
+    every, evaluates = len(judged_steps(context.facts)), _evaluates(context, row)
+    name = function_name(context.name_of(row[0]))
+    what = f"calling {name}"
+    if evaluates:
+        what = f"{'evaluation' if seen < every else 'running modules without gradients'} in {name}"
+    often, rounds = python_loop(context, row)
+    much = taken >= MUCH * context.windows.length and (not evaluates or seen < every)
+    return Candidate(
+        call,
+        start,
+        end,
+        {
+            "taken": taken / steps,
+            "calls": context.per_step(row),
+            "in_steps": seen,
+            "of_steps": steps,
+            "part": 0 if fix is None or most else part / steps,
+            "rounds": rounds,
+        },
+        {
+            "often": often,
+            "what": fix.what if fix and most else what,
+            "kind": fix.what if fix and most else what if evaluates else "",
+            "callee": ""
+            if most or callee < 0
+            else function_name(context.trace.strings[int(callee)]),
+            "attempt": fix.attempt if fix else "",
+            "known": fix.what if fix and not most else "",
+            "source": "\n".join(fix.source) if fix else "",
+        },
+        certainty=fix.certainty if fix and most else "likely" if much else "theoretical",
+        edit=host_skips(row),
+    )
+
+
+def _known(context: RuleContext, row: Ints, role: Role) -> tuple[Fix | None, int]:
+    """The known call that takes most of some calls, and its time, ns; None below ``_NOTABLE`` of theirs."""
+    spans = context.trace["spans"]
+    within = beneath(context, row)
+    inner = np.flatnonzero(within & (spans["role"] == role))
+    name = spans["name"][inner]
+    rows: dict[Fix, list[Ints]] = {}
+    for number in distinct(name, context.trace.strings):
+        if fix := known_fix(context.trace.strings[number]):
+            rows.setdefault(fix, []).append(inner[name == number])
+    took = {fix: context.when(np.concatenate(own)).length for fix, own in rows.items()}
+    best = max(took, key=lambda fix: took[fix], default=None)
+    if best is None or took[best] < _NOTABLE * context.when(row).length:
+        return None, 0
+    return best, took[best]
+
+
+def _evaluates(context: RuleContext, row: Ints) -> bool:
+    """Whether modules whose results are not differentiated take most of some calls."""
+    modules = context.training.modules
+    within = beneath(context, row)[modules]
+    took = context.when(modules[within]).length
+    return bool(took >= MOST * context.when(row).length)
+
+
+def _within(context: RuleContext, rank: Array, unnamed: Mask) -> list[Candidate]:
+    """The functions that run Python within the model, its backward pass or optimizer."""
+    spans = context.trace["spans"]
+    event, start, end = on_path(context, PathCause.PYTHON)
+    nearest_line = climb(context.parent, event, rank >= 1)
+    mine = (nearest_line >= 0) & (rank[nearest_line] == OWN) & context.training.inside[event]
+    event, start, end = event[mine], start[mine], end[mine]
+    function = climb(context.parent, event, (rank == OWN) & ~unnamed).astype(np.int64)
+    found: list[Candidate] = []
+    # The loop itself is no place.
+    left = (function >= 0) & ~context.training.loop[function]
+    while len(found) < _MOST_FOUND and left.any():
+        name = np.where(left, picked(spans["name"], function), -1)
+        best, total = costliest(name, np.where(left, end - start, 0))
+        if total < LEAST * context.windows.length:
+            break
+        left &= ~best
+        row = np.unique(function[best])
+        often, rounds = python_loop(context, row)
+        what, steps = function_name(context.name_of(row[0])), len(context.steps)
+        numbers = {"taken": total / steps, "calls": context.per_step(row), "rounds": rounds}
+        numbers |= {"frames": int(best.sum()) / steps, "in_steps": steps, "of_steps": steps}
+        words = {"what": f"Python in {what}", "kind": "", "often": often}
+        found.append(
+            Candidate(
+                function[best],
+                start[best],
+                end[best],
+                numbers,
+                words,
+                certainty="likely" if total >= MUCH * context.windows.length else "theoretical",
+                edit=thread_time_gone(spans["track"][function[best]], start[best], end[best]),
+            )
+        )
+    return found
+
+
+RULE = Rule(
+    place=290,
+    claim=_claim,
+    title="Code of the program's own takes much of the {step}",
+    action="Do less of {what}, or less often",
+    fact="{taken} of the {step}",
+    sentence="""{what} takes {taken} of the {step}, in {which_steps}{at}: it is no operator of the model, no backward and no
+    update. Without it the {step} is {gain} ({share}) shorter.""",
+    attempt="""Do it less often, on fewer values, or in another thread or process; write a Python loop as operators on whole
+    tensors, or compile the function with torch.compile; compute once what stays the same.""",
+    caveat="""What the program needs of it remains. In a program that neither trains nor has modules it may be
+    the work itself. Recording each Python call takes time that a run without call stacks does not spend.""",
+    views=("overview", "module", "trace"),
+    certainty="likely",
+    cause="{what} takes {taken} of {the_step}",
+    without="Without {what}",
+    words=("what",),
+    links=(links.COMPILE,),
+    details=(
+        ("calls", "Calls per {step}: {calls}."),
+        (
+            "frames",
+            "Its own Python runs in {frames} stretches between operators, within what trains.",
+        ),
+        ("kind", "It is {kind}."),
+        ("callee", "Most of it is in {callee}."),
+        ("often", "It is a Python loop: {often} is called {rounds} times per {step}."),
+        ("known", "Of that, {part} goes to {known}."),
+    ),
+    numbers={
+        "taken": ("Taken", "ns"),
+        "calls": ("Calls", "count"),
+        "frames": ("Stretches", "count"),
+        "in_steps": ("Steps with it", "count"),
+        "of_steps": ("", "count"),
+        "part": ("", "ns"),
+        "rounds": ("Rounds of the Python loop", "count"),
+    },
+)

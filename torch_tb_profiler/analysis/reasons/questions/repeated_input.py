@@ -1,0 +1,181 @@
+"""Work on input that holds the same values several times: repeated, expanded into a copy, or cut into overlapping windows.
+
+::
+
+    x = images.repeat_interleave(6, 0)     8 images, each six times     copy
+    y = body(x)                            conv2d, relu, conv2d … on 48 of which 8 differ
+                                           → 5 of 6 parts of all that were for nothing: body(images).repeat_interleave(6, 0)
+
+Evidence: an operator that makes a tensor of ``n`` elements by a copy from one that stores ``n / k`` (strides of 0 or overlapping ones, k ≥ 2), and
+the calls after it whose inputs have the repeated dimension through it alone, until one sums over it or needs another tensor of
+that length. Change: these take a k-th of their time, the copy none. Likely; theoretical where they draw random numbers.
+Wrong where what is repeated is changed in place.
+"""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.operators import read_arguments
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
+from torch_tb_profiler.analysis.reasons.uses import How, Use
+from torch_tb_profiler.hardware.results import Shape
+
+LEAST = 2
+"""Times that input must be repeated."""
+MOST_FOUND = 3
+"""Places that are told of."""
+FAR = 400
+"""Calls after the copy that are followed."""
+
+
+class _Repeat(msgspec.Struct, frozen=True):
+    """Position of the call that copies, how often the values are repeated, along which axis of its result (−1 several), and what works on them."""
+
+    copy: int
+    times: float
+    made: Shape
+    after: list[int]
+
+
+def _claim(context: RuleContext) -> Claims:
+    calls = calls_of(context)
+    if not any(calls.uses):
+        return None
+    by_place: dict[tuple[int, int], list[_Repeat]] = {}
+    for at, (often, copied) in _copied(context, calls).items():
+        found = _followed(calls, at, often, copied)
+        by_place.setdefault((int(calls.line[at]), int(calls.name[at])), []).append(found)
+    ranked = sorted(((_cost(calls, own), own) for own in by_place.values()), key=lambda p: -p[0])
+    least = THRESHOLD * context.windows.length
+    return [_candidate(context, calls, own) for cost, own in ranked[:MOST_FOUND] if cost >= least]
+
+
+def _copied(context: RuleContext, calls: Calls) -> dict[int, tuple[float, Shape]]:
+    """Positions of calls that do nothing but copy a tensor whose elements are stored fewer times: how often each is, and the shape of the copy."""
+    operators = context.on_main(context.within(context.operators))
+    copies = context.rows_named(operators, lambda text: text in ("aten::copy_", "aten::clone"))
+    own = climb(context.parent, copies, context.mask(calls.row)).astype(np.int64)
+    place = positions_of(calls.row, own)
+    alone = np.array([use is not None and len(use.reads) == 1 for use in calls.uses])
+    kept = (place >= 0) & alone[calls.kind[place]]
+    kept &= 2 * context.trace["spans"]["dur"][copies] >= context.trace["spans"]["dur"][own]
+    arguments = read_arguments(context, copies[kept])
+    found: dict[int, tuple[float, Shape]] = {}
+    for row, at in zip(copies[kept].tolist(), place[kept].tolist(), strict=True):
+        call = arguments.get(row)
+        source = call and call.tensor(int(call.name == "aten::copy_"))
+        if source and source.strides and source.elements >= LEAST * max(source.stored, 1):
+            found[at] = source.elements / max(source.stored, 1), source.shape
+    return found
+
+
+def _followed(calls: Calls, at: int, often: float, copied: Shape) -> _Repeat:
+    """What works on the copy that a call makes, in its step."""
+    own = calls.uses[calls.kind[at]]
+    made = own.makes if own and own.makes else copied
+    before = own.reads[0] if own else made
+    before = (1,) * (len(made) - len(before)) + before
+    longer = [axis for axis, (a, b) in enumerate(zip(made, before, strict=False)) if a > b]
+    axis = longer[0] if len(longer) == 1 and len(made) == len(before) else -1
+    values, after = {made: 1}, []
+    for place in range(at + 1, min(at + FAR, len(calls.row))):
+        use = calls.uses[calls.kind[place]]
+        if use is None or calls.step[place] != calls.step[at]:
+            continue
+        if not _only_repeated(use, values, made, axis):
+            continue
+        if use.how != How.PART:
+            after.append(place)
+        for shape in _results(calls, place, use):
+            if 0 <= axis < len(shape) and shape[axis] == made[axis]:
+                values[shape] = values.get(shape, 0) + 1
+    return _Repeat(at, often, made, after)
+
+
+def _only_repeated(use: Use, values: dict[Shape, int], made: Shape, axis: int) -> bool:
+    """Whether a call reads repeated values, and no other tensor that differs along them."""
+    mine = [shape for shape in use.reads if shape in values]
+    others = [shape for shape in use.reads if shape not in values]
+    if not mine or any(mine.count(shape) > values[shape] for shape in mine):
+        return False
+    return not any(made[axis] in shape for shape in others) if axis >= 0 else not others
+
+
+def _results(calls: Calls, place: int, use: Use) -> list[Shape]:
+    """The shape of what a call makes; where it is not known, those that the next call reads."""
+    if use.makes is not None:
+        return [use.makes]
+    later = calls.uses[calls.kind[place + 1]] if place + 1 < len(calls.row) else None
+    return (
+        [] if later is None else [shape for shape in later.reads if len(shape) == len(use.reads[0])]
+    )
+
+
+def _cost(calls: Calls, found: list[_Repeat]) -> float:
+    return sum((1 - 1 / one.times) * int(calls.cost[[one.copy, *one.after]].sum()) for one in found)
+
+
+def _candidate(context: RuleContext, calls: Calls, found: list[_Repeat]) -> Candidate:
+    factor: dict[int, float] = {}
+    for one in found:
+        for at in (one.copy, *one.after):
+            factor[at] = min(1 / one.times, factor.get(at, 1.0))
+    chosen = np.array(sorted(factor), np.int64)
+    texts, steps = context.trace.strings, len(context.steps)
+    chief = max(found, key=lambda one: int(calls.cost[[one.copy, *one.after]].sum()))
+    after = sorted(chief.after, key=lambda at: -int(calls.cost[at]))
+    names = dict.fromkeys(texts[int(calls.name[at])] for at in after)
+    drawn = any("dropout" in name or "rand" in name for name in names)
+    return Candidate(
+        *calls.acted(chosen),
+        {
+            "taken": int(calls.cost[chosen].sum()) / steps,
+            "times": chief.times,
+            "copies": len(found) / steps,
+        },
+        {
+            "what": texts[int(calls.name[chief.copy])],
+            "shape": str(list(chief.made)),
+            "after": ", ".join(list(names)[:3]),
+        },
+        certainty="theoretical" if drawn else None,
+        edit=calls.take(chosen, np.array([factor[at] for at in chosen.tolist()])),
+    )
+
+
+RULE = Rule(
+    place=242,
+    claim=_claim,
+    title="Input is repeated before it is worked on",
+    action="Work on each value once",
+    fact="{shape} holds each value {times} times",
+    sentence="""{what} copies its input so that each value is there {times} times, {copies} times per {step}{at}. With each value worked on
+    once the {step} is {gain} ({share}) shorter.""",
+    words=("what", "shape", "after"),
+    attempt="""Compute on what differs and repeat, expand or index the result; give operators views that expand() makes, or broadcast, instead of
+    copies; for windows use what needs none: pooling, convolution, cumulative sums; for grouped heads
+    scaled_dot_product_attention(enable_gqa=True).""",
+    caveat="Where the repeated values are changed, or random numbers are drawn for each, the work is not the same.",
+    views=("overview", "operator", "module"),
+    certainty="likely",
+    cause="Work on repeated input takes {taken} of {the_step}",
+    without="With each value worked on once",
+    reach=Reach(0.6, 1.3),
+    links=(("Broadcasting", links.DOCS + "notes/broadcasting.html"),),
+    details=(
+        ("shape", "The copy is materialised as {shape}."),
+        ("after", "Then these work on it: {after}."),
+    ),
+    numbers={
+        "taken": ("Their time, with backward", "ns"),
+        "times": ("Times that values are repeated", "count"),
+        "copies": ("Such copies", "count"),
+    },
+)

@@ -1,0 +1,277 @@
+"""Work that is done again: a function or module that gets the same tensors a second time in a step, or makes the same tensors in every step.
+
+::
+
+    step   body(x)   [linear x·W₁ → a][relu a → b]      head
+           body(x)   [linear x·W₁ → a][relu a → b]      head        again: x is the only tensor of its shape, W₁ is of the same module
+           mask()    [ones → c][tril c → d]                         and in the next step again: nothing in it comes from data
+
+Evidence: values are numbered through a step: a call with the same name, arguments and values, in the same module instance, makes the
+value that it made before; a tensor of a shape is the one made last of it. A call of a function is again where all its operators are. A value
+is constant where nothing that it is made from is drawn, differentiated or changed by the optimizer, in each step alike. Change: what is
+again takes no time, with its backward. Likely; theoretical where a tensor from outside of the step is read (that may be another one), or
+random numbers are drawn. Needs shapes; the first part Python frames.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.operators import beneath, read_arguments, tensors
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
+from torch_tb_profiler.hardware.results import Shape
+from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.python_frames import function_name
+from torch_tb_profiler.store.roles import Role
+
+MOST_CALLS = 200_000
+"""Calls whose values are numbered."""
+MOST_FOUND = 3
+_DRAWS = re.compile(r"rand|dropout|bernoulli|multinomial|normal_$|uniform_$|exponential_$|poisson")
+_STEADY = re.compile(
+    r"aten::(?:arange|ones|zeros|eye|full|linspace|logspace|tril_indices|triu_indices|empty|scalar_tensor)(?:_like)?$"
+)
+"""Functions that make a tensor of nothing but their arguments."""
+
+
+class _Values(msgspec.Struct, frozen=True):
+    """Of each call, bool of shape (calls,): it makes what an earlier one of its step made; nothing from outside the step is in it but weights of
+    its module; random numbers are drawn; what it makes is the same in every step, from nothing but numbers.
+    """
+
+    again: Mask
+    sure: Mask
+    drawn: Mask
+    constant: Mask
+    steady: Mask
+
+
+def _claim(context: RuleContext) -> Claims:
+    calls = calls_of(context)
+    if not any(calls.uses):
+        return None
+    values = _numbered(context, calls, set())
+    other = np.unique(calls.kind[~values.constant])
+    # A tensor from outside of the step may be one that an earlier step made.
+    made = {use.makes for use in (calls.uses[kind] for kind in other.tolist()) if use and use.makes}
+    values = _numbered(context, calls, made)
+    found = [*_repeated(context, calls, values), *_constant(context, calls, values)]
+    found.sort(key=lambda pair: -pair[0])
+    least = THRESHOLD * context.windows.length
+    return [candidate for cost, candidate in found[:MOST_FOUND] if cost >= least]
+
+
+def _numbered(context: RuleContext, calls: Calls, varies: set[Shape]) -> _Values:
+    n, kind, strings = len(calls.row), calls.kind, context.trace.strings
+    modules = context.mask(context.training.modules)
+    module = climb(context.parent, calls.row.astype(np.int64), modules)
+    module = np.where(module >= 0, context.trace["spans"]["name"][module], -1).tolist()
+    changed = _changed(context)
+    varies = changed | varies
+    names = [strings[int(calls.name[row])] for row in np.unique(kind, return_index=True)[1]]
+    drawn = np.array([_DRAWS.search(name) is not None for name in names])[kind]
+    made = np.array([_STEADY.match(name) is not None for name in names])[kind]
+    inside = np.array([name.endswith("_") for name in names])[kind]
+    differs = np.zeros(n, np.bool_)
+    differs[calls.of] = True
+    flags = np.zeros((5, n), np.bool_)
+    again, sure, _, constant, steady = flags
+    flags[2] = drawn
+    latest: dict[Shape, int] = {}
+    count: Counter[Shape] = Counter()
+    seen: dict[tuple[object, ...], int] = {}
+    pure: dict[int, tuple[bool, bool]] = {}
+    passes = _passes(context, calls)
+    current, pending = (-1, -1), -1
+    for at in range(min(n, MOST_CALLS)):
+        if (int(calls.step[at]), passes[at]) != current:
+            current = int(calls.step[at]), passes[at]
+            latest, seen, pure, pending = {}, {}, {}, -1
+            count = Counter()
+        use = calls.uses[kind[at]]
+        if use is None:
+            continue
+        for shape in use.reads:
+            # A shape that nothing made is the result of the call before whose result is not known, if there is one.
+            if pending >= 0 and shape not in latest and shape not in changed:
+                latest[shape], pending = pending, -1
+                count[shape] += 1
+        read = [latest.get(shape, -1) for shape in use.reads]
+        # Of two tensors of a shape of which one was made, the other is from outside.
+        mixed = any(use.reads.count(shape) > count[shape] > 0 for shape in set(use.reads))
+        key = (int(kind[at]), module[at], *read)
+        own = module[at] >= 0
+        sure[at] = not mixed and all(
+            v >= 0 or (own and s in changed) for v, s in zip(read, use.reads, strict=True)
+        )
+        leaves = [
+            pure.get(v, (False, False)) if v >= 0 else (s not in varies, False)
+            for v, s in zip(read, use.reads, strict=True)
+        ]
+        still = not drawn[at] and not differs[at] and not inside[at]
+        constant[at] = still and (bool(leaves) or bool(made[at])) and all(one for one, _ in leaves)
+        steady[at] = constant[at] and not mixed and all(two for _, two in leaves)
+        again[at] = key in seen and not inside[at] and bool(read)
+        fresh = inside[at] or drawn[at] or not (read or made[at])
+        value = at if fresh else seen.setdefault(key, at)
+        pure[value] = bool(constant[at]), bool(steady[at])
+        if use.makes is None:
+            pending = value
+        else:
+            latest[use.makes] = value
+            count[use.makes] += 1
+    return _Values(*flags)
+
+
+def _passes(context: RuleContext, calls: Calls) -> list[int]:
+    """How many backward functions and updates begin before each call: what comes after one works on other data, or with other weights."""
+    spans = context.trace["spans"]
+    updates = context.rows_named(context.calls, lambda name: name.startswith("Optimizer.step"))
+    begin = np.sort(spans["start"][np.concatenate((context.backward_functions, updates))])
+    passes: list[int] = np.searchsorted(begin, spans["start"][calls.row]).tolist()
+    return passes
+
+
+def _changed(context: RuleContext) -> set[Shape]:
+    """Shapes of what optimizers work on, and of gradients that are accumulated: weights."""
+    text = "Optimizer.step"
+    region = context.rows_named(
+        context.calls, lambda name: name.startswith(text) or name.endswith("AccumulateGrad")
+    )
+    inner = context.operators[beneath(context, region)[context.operators]]
+    return {
+        t.shape
+        for call in read_arguments(context, inner).values()
+        for t in tensors(call)
+        if t.shape
+    }
+
+
+def _repeated(context: RuleContext, calls: Calls, values: _Values) -> list[tuple[float, Candidate]]:
+    """Calls of the user's functions and of modules all of whose operators are again."""
+    spans, parent = context.trace["spans"], context.parent
+    python = spans["role"] == Role.PYTHON
+    if not python.any():
+        return []
+    own = python & (line_ranks(context.trace.strings, spans["name"][python])[spans["name"]] == OWN)
+    own |= context.mask(context.training.modules)
+    frame = context.on_main(context.within(np.flatnonzero(own)))
+    begin, end = context.times(frame)
+    start = spans["start"][calls.row]
+    low, high = np.searchsorted(start, begin), np.searchsorted(start, end)
+    before = np.append(0, np.cumsum(values.again))
+    whole = (high > low) & (before[high] - before[low] == high - low)
+    frame, low, high = frame[whole], low[whole], high[whole]
+    # Of frames within each other the outermost, if its function was there before in the step.
+    first = _earlier(context, frame)
+    frame, low, high = frame[first], low[first], high[first]
+    outer = climb(parent, parent[frame].astype(np.int64), context.mask(frame)) < 0
+    found = []
+    for name in np.unique(spans["name"][frame[outer]]).tolist():
+        mine = np.flatnonzero(outer & (spans["name"][frame] == name))
+        chosen = np.unique(np.concatenate([np.arange(low[i], high[i]) for i in mine.tolist()]))
+        sure = bool(values.sure[chosen].all() and not values.drawn[chosen].any())
+        text = function_name(context.trace.strings[name]).removeprefix("nn.Module: ")
+        numbers = {"calls": (len(mine)) / len(context.steps)}
+        words = {"what": re.sub(r"_\d+$", "", text), "again": "yes"}
+        found.append(_found(context, calls, chosen, numbers, words, sure))
+    return found
+
+
+def _earlier(context: RuleContext, frame: Ints) -> Mask:
+    """Which frames have one of their name before them in their step."""
+    spans = context.trace["spans"]
+    every = context.on_main(
+        context.within(np.flatnonzero(np.isin(spans["name"], np.unique(spans["name"][frame]))))
+    )
+    step = context.facts["span_links"]["step"][every]
+    key = np.stack((spans["name"][every].astype(np.int64), step.astype(np.int64)))
+    _, first = np.unique(key, axis=1, return_index=True)
+    return np.asarray(~np.isin(frame, every[first]))
+
+
+def _constant(context: RuleContext, calls: Calls, values: _Values) -> list[tuple[float, Candidate]]:
+    """Calls that make the same in every step."""
+    trains = len(calls.of) > 0
+    chosen = values.constant if trains else values.steady
+    steps = np.unique(calls.step)
+    if len(steps) < 2:
+        return []
+    place = np.flatnonzero(chosen)
+    each = np.zeros((len(steps), int(calls.kind.max(initial=0)) + 1), np.int32)
+    np.add.at(each, (np.searchsorted(steps, calls.step[place]), calls.kind[place]), 1)
+    always = (each == each[:1]).all(axis=0)
+    place = place[always[calls.kind[place]]]
+    found = []
+    for line in np.unique(calls.line[place]).tolist():
+        mine = place[calls.line[place] == line]
+        text = context.facts.strings[line] if line >= 0 else ""
+        what = (
+            function_name(text)
+            or context.trace.strings[int(calls.name[mine[calls.cost[mine].argmax()]])]
+        )
+        numbers = {"calls": len(mine) / len(context.steps)}
+        words = {"what": what, "constant": "yes"}
+        found.append(_found(context, calls, mine, numbers, words, bool(values.steady[mine].all())))
+    return found
+
+
+def _found(
+    context: RuleContext,
+    calls: Calls,
+    chosen: Ints,
+    numbers: dict[str, float],
+    words: dict[str, str],
+    sure: bool,
+) -> tuple[float, Candidate]:
+    cost, factor = int(calls.cost[chosen].sum()), np.zeros(len(chosen))
+    chief = calls.name[chosen[int(calls.cost[chosen].argmax())]]
+    kind = "the same in every step" if "constant" in words else "the same tensors again"
+    more = {"most": context.trace.strings[int(chief)], "kind": kind}
+    return cost, Candidate(
+        *calls.acted(chosen),
+        numbers | {"taken": cost / len(context.steps)},
+        words | more,
+        certainty=None if sure else "theoretical",
+        edit=calls.take(chosen, factor),
+    )
+
+
+RULE = Rule(
+    place=244,
+    claim=_claim,
+    title="The same is computed again",
+    action="Compute it once and keep it",
+    fact="{calls} calls, {kind}",
+    sentence="""{what} computes {kind}: what is known already is computed again in {taken} per {step}, with its backward{at}, most of it in
+    {most}. Kept instead the {step} is {gain} ({share}) shorter.""",
+    words=("what", "kind", "most"),
+    attempt="""Compute it once and pass the result on: keep the output of the first call, precompute what does not depend on the data (masks,
+    positions, normalised matrices) in __init__ as a buffer, or cache it (functools.lru_cache).""",
+    caveat="""Which tensor is read is told from shapes and order: where two tensors of one shape are given by turns, the work is not the same.
+    What is learned changes with each step.""",
+    views=("overview", "module", "operator"),
+    certainty="likely",
+    cause="{what} computes {kind}: {taken} of {the_step}",
+    without="With it kept",
+    reach=Reach(0.6, 1.3),
+    links=(links.TUNING,),
+    details=(
+        ("calls", "Calls that repeat: {calls} per {step}."),
+        (
+            "again",
+            "It gets the same tensors, in the same module, as a call before it in the {step}: a duplicate.",
+        ),
+        ("constant", "Nothing that it reads changes from step to step: the result is constant."),
+    ),
+    numbers={"calls": ("Calls that repeat", "count"), "taken": ("Their time, with backward", "ns")},
+)

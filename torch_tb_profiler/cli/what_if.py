@@ -126,9 +126,8 @@ def _report(context: TraceContext, options: argparse.Namespace, place: FleetPlac
             Column("Share"),
         )
         plain = what_if_document(facts, context.simulation(place), changes, selection)
-        steps = len(averaged)
         measured, error = format_ns(plain["measured_ns"]), format_share(plain["replay_error"])
-        heading = f"Step of {measured}, mean of {format_count(steps)}; replay error {error}"
+        heading = f"Step of {measured}, mean of {format_count(len(averaged))}; replay error {error}"
         note = ABSENT if changes and plain["absent"] else ""
         tables = [Table(heading, columns, cells, rows.n, note)]
         if changes:

@@ -21,7 +21,7 @@ from tests.importers.test_real_traces import FILES
 from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.importers import chrome_trace, read_trace
 from torch_tb_profiler.importers.events import Args
-from torch_tb_profiler.importers.scanned import ChunkScanner, Scanned, scanner_for
+from torch_tb_profiler.importers.scanned import Scanned, Scanners, scanners_for
 from torch_tb_profiler.native import scanner
 from torch_tb_profiler.native.library import library, why_not
 from torch_tb_profiler.settings import Settings
@@ -87,7 +87,7 @@ NAMES = [
 def switched_off() -> Iterator[None]:
     """Chunks are read in Python."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chrome_trace, "scanner_for", lambda gathered: None)
+        patch.setattr(chrome_trace, "scanners_for", lambda gathered: None)
         yield
 
 
@@ -96,15 +96,15 @@ class Asked:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.chunks = self.refused = 0
-        scan = ChunkScanner.scan
+        scan = Scanners.scan
 
-        def counted(this: ChunkScanner, chunk: memoryview, offset: int) -> Scanned | None:
+        def counted(this: Scanners, chunk: memoryview, offset: int) -> Scanned | None:
             found = scan(this, chunk, offset)
             self.chunks += 1
             self.refused += found is None
             return found
 
-        patch.setattr(ChunkScanner, "scan", counted)
+        patch.setattr(Scanners, "scan", counted)
 
 
 def content(trace: Trace) -> dict[str, Any]:
@@ -284,6 +284,6 @@ def test_without_a_library_there_is_no_scanner(monkeypatch: pytest.MonkeyPatch) 
     from torch_tb_profiler.importers import gather, scanned
     from torch_tb_profiler.store.defects import DefectCounts
 
-    assert scanner_for(gather.Gatherer(DefectCounts())) is not None
+    assert scanners_for(gather.Gatherer(DefectCounts())) is not None
     monkeypatch.setattr(scanned, "library", lambda: None)
-    assert scanner_for(gather.Gatherer(DefectCounts())) is None
+    assert scanners_for(gather.Gatherer(DefectCounts())) is None

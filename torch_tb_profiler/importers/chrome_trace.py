@@ -23,7 +23,7 @@ from torch_tb_profiler.importers.inferred_roles import placed
 from torch_tb_profiler.importers.intel_scopes import SCOPE_CATEGORY, without_scopes
 from torch_tb_profiler.importers.legacy import tie_legacy
 from torch_tb_profiler.importers.peeked_text import count_problem
-from torch_tb_profiler.importers.scanned import Scanned, scanner_for
+from torch_tb_profiler.importers.scanned import Scanned, scanners_for
 from torch_tb_profiler.importers.unreal_times import real_marks
 from torch_tb_profiler.importers.window import Progress, Text, Window
 from torch_tb_profiler.settings import Settings
@@ -39,15 +39,14 @@ def read_chrome_trace(stream: Text, settings: Settings, progress: Progress | Non
     counts, own = DefectCounts(), own_roles(settings.categories)
     window = Window(stream, progress)
     gathered = Gatherer(counts, own)
-    scanner = scanner_for(gathered)
+    scanners = scanners_for(gathered)
     with Decoders(settings) as decoders:
-        processes = decoders if scanner is None else None
-        reader = EventReader(window, settings.chunk_bytes, counts, processes, scanner)
+        processes = decoders if scanners is None else None
+        reader = EventReader(window, settings.chunk_bytes, counts, processes, scanners)
         seen = 0
         for piece in reader.pieces():
             if isinstance(piece, Scanned):
-                assert scanner is not None
-                scanner.add(piece, seen)
+                piece.by.add(piece, seen)
             elif isinstance(piece, Part):
                 merge(gathered, piece, seen)
             else:

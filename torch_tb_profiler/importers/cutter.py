@@ -30,7 +30,7 @@ from torch_tb_profiler.importers.chunks import Batch, bracketed, decode_chunk
 from torch_tb_profiler.importers.decoders import Decoders
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS
 from torch_tb_profiler.importers.repair import repair
-from torch_tb_profiler.importers.scanned import ChunkScanner, Scanned
+from torch_tb_profiler.importers.scanned import Scanned, Scanners
 from torch_tb_profiler.importers.walk import PATIENT_BYTES, Ledger, Walk
 from torch_tb_profiler.importers.window import Mark, Window
 from torch_tb_profiler.store.defects import HEADER_LOST, TRAILING, TRUNCATED, DefectCounts
@@ -66,9 +66,9 @@ class EventReader:
         chunk_bytes: int,
         counts: DefectCounts,
         decoders: Decoders | None = None,
-        scanner: ChunkScanner | None = None,
+        scanners: Scanners | None = None,
     ) -> None:
-        """``decoders``: processes that decode chunks too; None: this one decodes all. ``scanner``: is asked before."""
+        """``decoders``: processes that decode chunks too; None: this one decodes all. ``scanners``: are asked first."""
         self.header: dict[str, object] = {}
         self.bare_array = False
         self._w = window
@@ -79,7 +79,7 @@ class EventReader:
         self._ledger = Ledger(counts)
         self._between: tuple[bytes, re.Pattern[bytes]] = (b"", _BETWEEN)
         self._decoders = decoders
-        self._scanner = scanner
+        self._scanners = scanners
         self._sent: deque[Sent] = deque()
         self._refused = -1
         """Offset of the chunk that no other process could decode."""
@@ -209,6 +209,8 @@ class EventReader:
                     "The file is a JSON array, but not of events.",
                     "Choose the file that torch.profiler wrote.",
                 )
+            if isinstance(batch, Scanned):
+                self._look_ahead()
             yield batch
 
     def _send(self, cut: int) -> bool:
@@ -267,10 +269,19 @@ class EventReader:
     def _fast(self, cut: int) -> Batch | Scanned | None:
         """Read up to the guess or to the end of the array; None if only the walk can go on."""
         chunk, offset = memoryview(self._w.buffer)[:cut], self._w.offset
-        if self._scanner is not None and (scanned := self._scanner.scan(chunk, offset)) is not None:
+        if self._scanners is not None and (scanned := self._scanners.scan(chunk, offset)):
             return self._take(scanned)
         batch = decode_chunk(bracketed(chunk), offset, self._ledger)
         return None if batch is None else self._take(batch)
+
+    def _look_ahead(self) -> None:
+        """Have the next chunk scanned while what was read last is used."""
+        w = self._w
+        if w.skip_space(b",") == b"{" and self._scanners is not None:
+            w.fill(self._chunk)
+            cut, _ = self._guess(0)
+            if cut > 0:
+                self._scanners.ahead(memoryview(w.buffer)[:cut], w.offset)
 
     def _slow(self) -> Batch | None:
         """Walk from entry to entry; None if the first one needs more text."""

@@ -247,7 +247,6 @@ def test_nothing_else_opens_files_to_write_them() -> None:
     own = {
         "atomic_files.py",
         "cli/pyprof.py",  # standard input, in a temporary folder
-        "importers/decoders.py",  # a pipe
         "importers/sqlite/__init__.py",  # a temporary file
         "recording.py",  # compresses into the opener's file
         "runs/worker.py",  # /proc

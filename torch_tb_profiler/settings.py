@@ -36,8 +36,6 @@ class Settings:
     """A file whose size or time changed within this many seconds is still being written."""
     import_timeout_seconds: float = 3600.0
     """An import without progress for this long is stopped and reported as hung."""
-    import_processes: int = 0
-    """Processes that decode one large trace; 0: as many as cores are free."""
     max_inflated_bytes: int = 64 << 30
     """An import of a file that inflates to more is stopped."""
     max_import_seconds: float = 6 * 3600.0

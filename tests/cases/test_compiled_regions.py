@@ -80,7 +80,7 @@ def step(k: int, mark: str) -> list[Event]:
 def test_each_kernel_counts_at_its_call(mark: str) -> None:
     events = [*loop.process(100, "python", "CPU"), *loop.process(0, "python", "GPU 0")]
     text = json.dumps(loop.document([*events, *(e for k in range(3) for e in step(k, mark))]))
-    trace = read_trace(Stream(text.encode()), Settings(import_processes=1))
+    trace = read_trace(Stream(text.encode()), Settings())
     facts = derive(trace)
     table = compiled_table(trace, facts, select(facts))
     found = {

@@ -20,7 +20,7 @@ HEAD, TAIL = b'{"schemaVersion": 1, "traceEvents": [', b"]}"
 
 
 def read(text: bytes, chunk: int = 2 << 20) -> Trace:
-    return read_trace(Stream(text), Settings(chunk_bytes=chunk, import_processes=1))
+    return read_trace(Stream(text), Settings(chunk_bytes=chunk))
 
 
 def event(number: int, name: bytes, **more: Any) -> bytes:

@@ -28,7 +28,7 @@ Event = dict[str, Any]
 
 def facts_of(events: list[Event]) -> Facts:
     text = json.dumps(loop.document(events)).encode()
-    return derive(read_trace(Stream(text), Settings(import_processes=1)))
+    return derive(read_trace(Stream(text), Settings()))
 
 
 def mark(number: int, at: float, dur: float) -> Event:

@@ -26,7 +26,7 @@ HOUR_US = 3600 * 10**6
 
 def read(events: list[Event], chunk: int = 2 << 20, base_ns: int | None = loop.BASE_NS) -> Trace:
     text = json.dumps(loop.document(events, base_ns=base_ns)).encode()
-    return read_trace(Stream(text), Settings(chunk_bytes=chunk, import_processes=1))
+    return read_trace(Stream(text), Settings(chunk_bytes=chunk))
 
 
 def figures(trace: Trace) -> dict[str, Any]:

@@ -16,12 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import examples
-from tests.importers.reading import Stream, lines, span
+from tests.importers.reading import Stream, lines, span, trace
+from tests.importers.test_chunks import EVENTS, FIXED
 from tests.importers.test_real_traces import FILES
 from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.importers import chrome_trace, read_trace
 from torch_tb_profiler.importers.events import Args
-from torch_tb_profiler.importers.scanned import ChunkScanner, Scanned, scanner_for
+from torch_tb_profiler.importers.scanned import Scanned, Scanners, scanners_for
 from torch_tb_profiler.native import scanner
 from torch_tb_profiler.native.library import library, why_not
 from torch_tb_profiler.settings import Settings
@@ -83,11 +84,24 @@ NAMES = [
 ]
 
 
+MANY = [span(i, f'"args": {{"External id": {i}, "Input Dims": [[{i % 7}]]}}') for i in range(400)]
+NODES = [
+    span(i, f'"args": {{"graph node id": {i % 3}, {named}}}', cat="kernel")
+    for i in range(200)
+    for named in (
+        f'"module_fqn": "layers.{i % 5}"',
+        f'"name": "n{i % 4}"',
+        '"annotation": ["a", "b"]',
+    )
+]
+"""Kernels of graph nodes, with an annotation or, where the node is 0, without."""
+
+
 @contextmanager
 def switched_off() -> Iterator[None]:
     """Chunks are read in Python."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chrome_trace, "scanner_for", lambda gathered: None)
+        patch.setattr(chrome_trace, "scanners_for", lambda gathered: None)
         yield
 
 
@@ -96,15 +110,15 @@ class Asked:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.chunks = self.refused = 0
-        scan = ChunkScanner.scan
+        scan = Scanners.scan
 
-        def counted(this: ChunkScanner, chunk: memoryview, offset: int) -> Scanned | None:
+        def counted(this: Scanners, chunk: memoryview, offset: int) -> Scanned | None:
             found = scan(this, chunk, offset)
             self.chunks += 1
             self.refused += found is None
             return found
 
-        patch.setattr(ChunkScanner, "scan", counted)
+        patch.setattr(Scanners, "scan", counted)
 
 
 def content(trace: Trace) -> dict[str, Any]:
@@ -119,19 +133,19 @@ def content(trace: Trace) -> dict[str, Any]:
     return {**columns, "": (texts, header, trace.defects.as_dict(), trace.entries, trace.origin_ns)}
 
 
-def read(text: bytes, chunk: int) -> dict[str, Any] | str:
+def read(text: bytes, chunk: int, piece: int) -> dict[str, Any] | str:
     """What a text holds; the error if it is no trace."""
     try:
-        return content(read_trace(Stream(text), Settings(chunk_bytes=chunk, import_processes=1)))
+        return content(read_trace(Stream(text, piece), Settings(chunk_bytes=chunk)))
     except ProfilerError as error:
         return error.message
 
 
-def unlike(text: bytes, chunk: int) -> list[Any]:
+def unlike(text: bytes, chunk: int, piece: int = 1 << 30) -> list[Any]:
     """What is not as Python reads it."""
-    found = read(text, chunk)
+    found = read(text, chunk, piece)
     with switched_off():
-        right = read(text, chunk)
+        right = read(text, chunk, piece)
     if isinstance(found, str) or isinstance(right, str):
         return [] if found == right else [found, right]
     return [key for key in found.keys() | right.keys() if found.get(key) != right.get(key)]
@@ -203,6 +217,51 @@ def events(draw: st.DrawFn) -> str:
 def test_drawn_events(listed: list[str], chunk: int) -> None:
     text = lines([span(0), span(1), *listed, span(2)]).encode("utf-8", "surrogatepass")
     assert unlike(text, chunk) == []
+
+
+@examples(60)
+@given(
+    listed=st.lists(EVENTS, max_size=12),
+    chunk=st.integers(1, 400),
+    piece=st.integers(1, 50),
+)
+def test_any_events(listed: list[dict[str, object]], chunk: int, piece: int) -> None:
+    text = trace(span(0), *(json.dumps(event) for event in listed))
+    assert unlike(text.encode(), chunk, piece) == []
+
+
+def test_every_chunk_size_of_a_trace_with_damage() -> None:
+    for chunk in range(1, len(FIXED) + 2, 7):
+        assert unlike(FIXED.encode(), chunk, 40) == []
+
+
+BEGIN = '"name": "op", "cat": "cpu_op", "pid": 1, "tid": 2'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        lines(MANY),
+        trace(*MANY, before="", after="")[:-40],
+        "[" + ",".join([*MANY, "[1, {}]", "3", *MANY]) + "]",
+        trace(*MANY[:9], '{"ph": "X", "name": 3, "ts": "a"}', *MANY[9:], '{"ph": "B", "ts": NaN}'),
+        trace(*MANY[:9], "  ,  \n ,", *MANY[9:50], "\x00\x00", '{"ph": "E", "ts": 1}', *MANY[50:]),
+        trace(*MANY) + trace(*MANY[:3]),
+        trace(
+            *MANY[:30], '{"ph": "X", "name": "' + "x" * 3000 + '", "ts": 4, "dur": 1}', *MANY[30:]
+        ),
+        '{"traceEvents": [' + ",".join(MANY) + '], "traceEvents": [' + ",".join(MANY[:40]) + "]}",
+        lines([*NODES, *MANY, *NODES]),
+        trace(
+            *(f'{{"ph": "{p}", {BEGIN}, "ts": {t}}}' for p, t in ("B1", "B3", "E4", "E7")), *MANY
+        ),
+    ],
+    ids=["kineto", "cut", "array", "odd types", "gaps", "two", "long", "twice", "nodes", "begins"],
+)
+@pytest.mark.parametrize(("chunk", "piece"), [(300, 300), (1500, 700), (5000, 64)])
+@pytest.mark.slow
+def test_odd_texts(text: str, chunk: int, piece: int) -> None:
+    assert unlike(text.encode(), chunk, piece) == []
 
 
 TOKEN = re.compile(rb'-?\d+(?:\.\d+)?|"(?:[^"\\]|\\.)*"|null|true|[][{},:]')
@@ -284,6 +343,6 @@ def test_without_a_library_there_is_no_scanner(monkeypatch: pytest.MonkeyPatch) 
     from torch_tb_profiler.importers import gather, scanned
     from torch_tb_profiler.store.defects import DefectCounts
 
-    assert scanner_for(gather.Gatherer(DefectCounts())) is not None
+    assert scanners_for(gather.Gatherer(DefectCounts())) is not None
     monkeypatch.setattr(scanned, "library", lambda: None)
-    assert scanner_for(gather.Gatherer(DefectCounts())) is None
+    assert scanners_for(gather.Gatherer(DefectCounts())) is None

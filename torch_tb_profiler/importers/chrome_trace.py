@@ -2,9 +2,8 @@
 
 ::
 
-    text stream ─▶ Window ─▶ EventReader (cut, decode) ─▶ Gatherer (columns) ─▶ assemble ─▶ Trace
-                             │   └── Decoders, of a large trace ──┘                │
-                             └── header keys ─────────────────────────────────────┘
+    text stream ─▶ Window ─▶ EventReader (cut, scan or decode) ─▶ Gatherer (columns) ─▶ assemble ─▶ Trace
+                             └── header keys ──────────────────────────────────────────┘
 
 Events without a known category get their roles last (``inferred_roles``).
 """
@@ -15,15 +14,13 @@ from typing import Any
 
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.assemble import assemble, pair_begin_end
-from torch_tb_profiler.importers.chunk_parts import Part, merge
 from torch_tb_profiler.importers.cutter import EventReader
-from torch_tb_profiler.importers.decoders import Decoders
 from torch_tb_profiler.importers.gather import Gatherer
 from torch_tb_profiler.importers.inferred_roles import placed
 from torch_tb_profiler.importers.intel_scopes import SCOPE_CATEGORY, without_scopes
 from torch_tb_profiler.importers.legacy import tie_legacy
 from torch_tb_profiler.importers.peeked_text import count_problem
-from torch_tb_profiler.importers.scanned import Scanned, scanner_for
+from torch_tb_profiler.importers.scanned import Scanned, scanners_for
 from torch_tb_profiler.importers.unreal_times import real_marks
 from torch_tb_profiler.importers.window import Progress, Text, Window
 from torch_tb_profiler.settings import Settings
@@ -39,20 +36,14 @@ def read_chrome_trace(stream: Text, settings: Settings, progress: Progress | Non
     counts, own = DefectCounts(), own_roles(settings.categories)
     window = Window(stream, progress)
     gathered = Gatherer(counts, own)
-    scanner = scanner_for(gathered)
-    with Decoders(settings) as decoders:
-        processes = decoders if scanner is None else None
-        reader = EventReader(window, settings.chunk_bytes, counts, processes, scanner)
-        seen = 0
-        for piece in reader.pieces():
-            if isinstance(piece, Scanned):
-                assert scanner is not None
-                scanner.add(piece, seen)
-            elif isinstance(piece, Part):
-                merge(gathered, piece, seen)
-            else:
-                gathered.add(piece, seen)
-            seen = reader.entries
+    reader = EventReader(window, settings.chunk_bytes, counts, scanners_for(gathered))
+    seen = 0
+    for piece in reader.pieces():
+        if isinstance(piece, Scanned):
+            piece.by.add(piece, seen)
+        else:
+            gathered.add(piece, seen)
+        seen = reader.entries
     if gathered.begin_end:
         marks = real_marks(gathered.begin_end, gathered.groups, reader.header, counts)
         joined = pair_begin_end(marks, counts)

@@ -9,12 +9,6 @@ starts between two events and decodes as complete values also ends between two e
 
 When the proof fails, the decoder says why: the array ended before the guess, a value has an
 unexpected type, or the text is damaged. ``walk`` then goes from entry to entry.
-
-Other processes may prove guesses, see ``decoders``; the text is cut on, as if each were right. After
-one that is not, the window goes back to it::
-
-      sent ┌ chunk 5 ┬ chunk 6 ┬ chunk 7 ┐
-           └─ right ─┴─ wrong ─┴ dropped ┘   6 is read here, as it would be alone, then cut anew
 """
 
 from __future__ import annotations
@@ -22,17 +16,15 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from torch_tb_profiler.errors import NotATrace
-from torch_tb_profiler.importers.chunk_parts import Part
 from torch_tb_profiler.importers.chunks import Batch, bracketed, decode_chunk
-from torch_tb_profiler.importers.decoders import Decoders
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS
 from torch_tb_profiler.importers.repair import repair
-from torch_tb_profiler.importers.scanned import ChunkScanner, Scanned
+from torch_tb_profiler.importers.scanned import Scanned, Scanners
 from torch_tb_profiler.importers.walk import PATIENT_BYTES, Ledger, Walk
-from torch_tb_profiler.importers.window import Mark, Window
+from torch_tb_profiler.importers.window import Window
 from torch_tb_profiler.store.defects import HEADER_LOST, TRAILING, TRUNCATED, DefectCounts
 
 HEADER_VALUE_BYTES = 1 << 20
@@ -50,13 +42,6 @@ _EVENTS_KEY = re.compile(rb'"?traceEvents"\s*:\s*\[')
 _Read = TypeVar("_Read", Batch, Scanned)
 
 
-class Sent(NamedTuple):
-    """A chunk that another process decodes: where the window was, and its size."""
-
-    mark: Mark
-    size: int
-
-
 class EventReader:
     """Reads the top level of a trace: ``pieces()`` yields the events and fills ``header``."""
 
@@ -65,10 +50,9 @@ class EventReader:
         window: Window,
         chunk_bytes: int,
         counts: DefectCounts,
-        decoders: Decoders | None = None,
-        scanner: ChunkScanner | None = None,
+        scanners: Scanners | None = None,
     ) -> None:
-        """``decoders``: processes that decode chunks too; None: this one decodes all. ``scanner``: is asked before."""
+        """``scanners``: are asked first."""
         self.header: dict[str, object] = {}
         self.bare_array = False
         self._w = window
@@ -78,11 +62,7 @@ class EventReader:
         self._truncated = False
         self._ledger = Ledger(counts)
         self._between: tuple[bytes, re.Pattern[bytes]] = (b"", _BETWEEN)
-        self._decoders = decoders
-        self._scanner = scanner
-        self._sent: deque[Sent] = deque()
-        self._refused = -1
-        """Offset of the chunk that no other process could decode."""
+        self._scanners = scanners
 
     @property
     def entries(self) -> int:
@@ -90,14 +70,13 @@ class EventReader:
         return self._ledger.entries
 
     def batches(self) -> Iterator[Batch]:
-        """All events in file order, of a reader without decoders; see ``pieces``."""
+        """All events in file order, of a reader without scanners; see ``pieces``."""
         for piece in self.pieces():
             assert isinstance(piece, Batch)
             yield piece
 
-    def pieces(self) -> Iterator[Batch | Scanned | Part]:
-        """All events in file order, and what was gathered elsewhere of those in between. A part is
-        valid until the next piece is asked for.
+    def pieces(self) -> Iterator[Batch | Scanned]:
+        """All events in file order. What was scanned is valid until the next piece is asked for.
 
         Raises:
             NotATrace: the text is neither an object with ``traceEvents`` nor an array of events.
@@ -124,7 +103,7 @@ class EventReader:
         if w.skip_space():
             self._counts.add(TRAILING)
 
-    def _object(self) -> Iterator[Batch | Scanned | Part]:
+    def _object(self) -> Iterator[Batch | Scanned]:
         w = self._w
         while True:
             first = w.skip_space(b",")
@@ -172,14 +151,11 @@ class EventReader:
             self._truncated = True
             self._counts.add(TRUNCATED)
 
-    def _array(self) -> Iterator[Batch | Scanned | Part]:
+    def _array(self) -> Iterator[Batch | Scanned]:
         self._found = True
         w, want, scanned, strangers = self._w, self._chunk, 0, self.bare_array
         while True:
             first = w.skip_space(b",")
-            if self._sent and first in (b"", b"]"):
-                yield from self._receive()
-                continue
             if first == b"]":
                 w.advance(1)
                 return
@@ -190,11 +166,6 @@ class EventReader:
             cut, scanned = self._guess(scanned)
             if cut < 0 and not w.ended and len(w.buffer) < PATIENT_BYTES:
                 want = len(w.buffer) + max(self._chunk, len(w.buffer) // 2)
-                continue
-            sent = cut > 0 and not strangers and self._send(cut)
-            if self._sent:
-                want, scanned = self._chunk, 0
-                yield from self._receive(all_of_it=not sent)
                 continue
             batch: Batch | Scanned | None = self._fast(cut) if cut > 0 else None
             if batch is None:
@@ -209,42 +180,9 @@ class EventReader:
                     "The file is a JSON array, but not of events.",
                     "Choose the file that torch.profiler wrote.",
                 )
+            if isinstance(batch, Scanned):
+                self._look_ahead()
             yield batch
-
-    def _send(self, cut: int) -> bool:
-        """Have another process decode the chunk, if one is there that may."""
-        w = self._w
-        if (
-            self._decoders is None
-            or w.offset == self._refused
-            or not self._decoders.ready(w.text_to_come)
-        ):
-            return False
-        mark = w.mark()
-        if not self._decoders.send(memoryview(w.buffer)[:cut], w.offset):
-            return False
-        self._sent.append(Sent(mark, cut))
-        w.advance(cut)
-        return True
-
-    def _receive(self, all_of_it: bool = True) -> Iterator[Part]:
-        """What was decoded elsewhere, in order: all, or what is there, and as much as makes room for another chunk.
-        After one that could not be decoded none is out, and the window is where that one begins.
-        """
-        assert self._decoders is not None
-        most = 0 if all_of_it else self._decoders.most_sent - 1
-        while len(self._sent) > most or (self._sent and self._decoders.answered):
-            sent = self._sent.popleft()
-            part = self._decoders.receive()
-            if part is None:
-                self._decoders.drop()
-                self._sent.clear()
-                self._w.rewind(sent.mark)
-                self._refused = sent.mark.offset
-                return
-            self._ledger.entries += part.entries
-            self._w.forget(sent.mark.offset + sent.size)
-            yield part
 
     def _guess(self, scanned: int) -> tuple[int, int]:
         """(end of the last event that seems complete or −1, bytes scanned in vain).
@@ -267,10 +205,19 @@ class EventReader:
     def _fast(self, cut: int) -> Batch | Scanned | None:
         """Read up to the guess or to the end of the array; None if only the walk can go on."""
         chunk, offset = memoryview(self._w.buffer)[:cut], self._w.offset
-        if self._scanner is not None and (scanned := self._scanner.scan(chunk, offset)) is not None:
+        if self._scanners is not None and (scanned := self._scanners.scan(chunk, offset)):
             return self._take(scanned)
         batch = decode_chunk(bracketed(chunk), offset, self._ledger)
         return None if batch is None else self._take(batch)
+
+    def _look_ahead(self) -> None:
+        """Have the next chunk scanned while what was read last is used."""
+        w = self._w
+        if w.skip_space(b",") == b"{" and self._scanners is not None:
+            w.fill(self._chunk)
+            cut, _ = self._guess(0)
+            if cut > 0:
+                self._scanners.ahead(memoryview(w.buffer)[:cut], w.offset)
 
     def _slow(self) -> Batch | None:
         """Walk from entry to entry; None if the first one needs more text."""

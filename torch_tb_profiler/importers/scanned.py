@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -65,6 +66,7 @@ _FIGURES = [number for number, (_, _, kind) in enumerate(_FIELDS) if kind is Kin
 _DECODED = "BEM"
 """Phases whose events are kept as such."""
 _X = ord("X")
+THREAD = "profiler-scan"
 _NULL = Raw(b"null")
 
 
@@ -81,10 +83,11 @@ class _Odd(NamedTuple):
 
 
 class Scanned(msgspec.Struct, eq=False):
-    """Events of ``size`` bytes at ``offset`` of the inflated text; ``text`` is what was scanned. Valid until the next
-    chunk is scanned.
+    """Events of ``size`` bytes at ``offset`` of the inflated text; ``text`` is what was scanned. Valid until the same
+    scanner, ``by``, scans another chunk.
     """
 
+    by: ChunkScanner
     text: bytes
     offset: int
     size: int
@@ -141,12 +144,12 @@ class _Texts:
 
 
 class ChunkScanner:
-    """Scans chunks and adds what they hold to a ``Gatherer``."""
+    """Scans chunks and adds what they hold to a ``Gatherer``; see ``Scanners``."""
 
     def __init__(self, gathered: Gatherer) -> None:
-        """Raises OSError: there is no compiled library."""
         self._scanner = Scanner((name, kind) for _, name, kind in _FIELDS)
         self._g = gathered
+        self._begun: tuple[bytes, int, Columns | None] = (b"", 0, None)
         self._anew()
 
     def _anew(self) -> None:
@@ -159,12 +162,14 @@ class ChunkScanner:
         self._ids: dict[int, Any] = {-1: None}
         self._floats: dict[int, float] = {}
 
-    def scan(self, chunk: memoryview, offset: int) -> Scanned | None:
-        """The events of a chunk at an offset of the text, or of its part before the end of the array; None: it must be
-        decoded.
-        """
+    def begin(self, chunk: memoryview, offset: int) -> None:
+        """Scan a chunk at an offset of the text, which may be done in another thread; ``end`` says what was found."""
         text = b"".join((b"[", chunk, b"]", PAD))
-        columns = self._scanner.scan(text, len(chunk) + 2)
+        self._begun = text, offset, self._scanner.scan(text, len(chunk) + 2)
+
+    def end(self) -> Scanned | None:
+        """The events of a chunk, or of its part before the end of the array; None: it must be decoded."""
+        text, offset, columns = self._begun
         if self._scanner.generation != self._generation:
             self._anew()
         if columns is None or columns.size <= 0:
@@ -198,7 +203,7 @@ class ChunkScanner:
         }
         size, events = columns.size, range(columns.n)
         odd = self._odd(columns)
-        return Scanned(text, offset, size, columns, events, spans, odd, figures, decoded)
+        return Scanned(self, text, offset, size, columns, events, spans, odd, figures, decoded)
 
     def _track(self, raw: bytes) -> tuple[Any, Any]:
         """The ids of process and thread, from the numbers of their texts."""
@@ -418,10 +423,48 @@ class ChunkScanner:
         )
 
 
-def scanner_for(gathered: Gatherer) -> ChunkScanner | None:
-    """A scanner, where one was compiled."""
+class Scanners:
+    """Two by turns: while this thread adds what one has read, another has the next chunk scanned by the other::
+
+    this thread      scan 1 ┐ add 1 ┐ add 2 ┐ add 3
+    another                 └ scan 2 └ scan 3 └ scan 4
+    """
+
+    def __init__(self, gathered: Gatherer) -> None:
+        """Raises OSError: there is no compiled library, or no memory."""
+        self._turns = [ChunkScanner(gathered), ChunkScanner(gathered)]
+        self._thread: threading.Thread | None = None
+        self._ahead = (-1, -1)
+        """Offset and size of the chunk that was last scanned ahead."""
+
+    def scan(self, chunk: memoryview, offset: int) -> Scanned | None:
+        """What is in a chunk at an offset of the text; None: it must be decoded."""
+        self._wait()
+        next_one = self._turns[0]
+        if self._ahead != (offset, len(chunk)):
+            next_one.begin(chunk, offset)
+        self._ahead = (-1, -1)
+        self._turns.reverse()
+        return next_one.end()
+
+    def ahead(self, chunk: memoryview, offset: int) -> None:
+        """Begin with what will be asked next. What was asked last stays valid, and nothing before it."""
+        self._wait()
+        self._ahead = offset, len(chunk)
+        begin = self._turns[0].begin
+        self._thread = threading.Thread(target=begin, args=(chunk, offset), name=THREAD)
+        self._thread.start()
+
+    def _wait(self) -> None:
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+
+def scanners_for(gathered: Gatherer) -> Scanners | None:
+    """Scanners, where they were compiled."""
     with contextlib.suppress(OSError):
-        return ChunkScanner(gathered) if library() is not None else None
+        return Scanners(gathered) if library() is not None else None
     return None
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -35,14 +34,6 @@ class Text(Protocol):
     def read(self, n: int) -> bytes: ...
 
 
-class Mark(NamedTuple):
-    """A state of a window, to go back to: its ``offset``, how much it held, whether it had ended."""
-
-    offset: int
-    held: int
-    ended: bool
-
-
 class Window:
     """``buffer`` is the text from ``offset`` on; ``ended``: the stream has no more."""
 
@@ -52,11 +43,6 @@ class Window:
         self.ended = False
         self._stream = stream
         self._progress = progress
-        self._back = b""
-        """Text that was read before and comes before the rest of the stream."""
-        self._kept: deque[bytes] | None = None
-        self._kept_from = 0
-        """Since the first mark: the pieces that were read, and the offset of the first of them."""
         self.fill(4)
         if self.buffer.startswith(_BYTE_ORDER_MARK):
             self.advance(len(_BYTE_ORDER_MARK))
@@ -67,48 +53,15 @@ class Window:
             return
         parts, size = [self.buffer], len(self.buffer)
         while size < want:
-            data = self._read(min(READ_BYTES, want - size))
+            data = self._stream.read(min(READ_BYTES, want - size))
             if not data:
                 self.ended = True
                 break
             parts.append(data)
-            if self._kept is not None:
-                self._kept.append(data)
             size += len(data)
         self.buffer = b"".join(parts)
         if self._progress is not None:
             self._progress(self._stream.done, self._stream.size)
-
-    def _read(self, n: int) -> bytes:
-        if not self._back:
-            return self._stream.read(n)
-        data, self._back = self._back[:n], self._back[n:]
-        return data
-
-    def mark(self) -> Mark:
-        """Where the window is; from now on it keeps what it needs to go back there."""
-        if self._kept is None:
-            self._kept, self._kept_from = deque([self.buffer]), self.offset
-        return Mark(self.offset, len(self.buffer), self.ended)
-
-    def forget(self, offset: int) -> None:
-        """Let go of text before an offset, to which the window will not go back."""
-        while self._kept and self._kept_from + len(self._kept[0]) <= offset:
-            self._kept_from += len(self._kept.popleft())
-
-    def rewind(self, mark: Mark) -> None:
-        """Be as at a mark again, and read the same text from there."""
-        text = b"".join(self._kept or ())[mark.offset - self._kept_from :]
-        self._kept = None
-        self.buffer, self._back = text[: mark.held], text[mark.held :] + self._back
-        self.offset, self.ended = mark.offset, mark.ended
-
-    @property
-    def text_to_come(self) -> int:
-        """Bytes of text behind the buffer, about, from how the stream shrank so far; −1 unknown."""
-        done, size = self._stream.done, self._stream.size
-        read = self.offset + len(self.buffer)
-        return int(read * (size - done) / done) if size is not None and done > 0 else -1
 
     def advance(self, n: int) -> None:
         """Drop the first ``n`` bytes."""

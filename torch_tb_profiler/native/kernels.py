@@ -5,29 +5,28 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cache, wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from torch_tb_profiler.native.library import library
 
 _Array = np.ndarray[Any, Any]
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def compiled_as(kernel: Callable[..., Any]) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
+def compiled_as(kernel: Callable[..., Any]) -> Callable[[_Function], _Function]:
     """Of a function that says in numpy what a kernel does: the kernel, and the function where that returns None. The function
     stays there as ``__wrapped__``.
     """
 
-    def of(function: Callable[_P, _R]) -> Callable[_P, _R]:
+    def of(function: _Function) -> _Function:
         @wraps(function)
-        def called(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-            found: _R | None = kernel(*args, **kwargs)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            found = kernel(*args, **kwargs)
             return function(*args, **kwargs) if found is None else found
 
-        return called
+        return cast(_Function, called)
 
     return of
 

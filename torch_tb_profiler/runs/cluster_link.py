@@ -199,7 +199,7 @@ class ClusterLink:
         return {
             **task,
             # Its threads share out the cores.
-            "settings": {**task["settings"], "workers": 1, "import_processes": 1, "scheduler": ""},
+            "settings": {**task["settings"], "workers": 1, "scheduler": ""},
             "elsewhere": True,
             "id": f"torch_tb_profiler-{number}{again}",
         }

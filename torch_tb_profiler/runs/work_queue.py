@@ -300,10 +300,6 @@ class WorkQueue:
     def _task(self, job: Job) -> dict[str, Any]:
         task = {"maker": job.maker, "location": job.location.text, "sidecar": job.sidecar}
         settings = asdict(self._settings)
-        if not settings["import_processes"]:
-            with self._changed:
-                jobs = len(self._running) + len(self._waiting)
-            settings["import_processes"] = max(1, self._settings.workers // max(1, jobs))
         return {**task, "size": job.size, "memory": job.memory, "settings": settings}
 
     def _hang(self) -> Death:

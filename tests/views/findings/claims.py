@@ -1,7 +1,8 @@
 """What no answer may say of a trace, whatever its words: laws that a reader could check by hand.
 
 ``broken`` compares the answer of ``findings --json`` with the steps, the critical path and the events of
-the same trace, and tells of each claim that is not so.
+the same trace, and tells of each claim that is not so. Sentences are read by the numbers that they declare (``told``, and those of
+each finding); only names are looked up in their texts.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from torch_tb_profiler.api.fleets import fleet_places
 from torch_tb_profiler.api.frames import TraceFrames
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.store.columns import Array, Table
+from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.tables.ranks import path_insight
 
 Answer = Mapping[str, Any]
@@ -32,21 +34,13 @@ Answer = Mapping[str, Any]
 NEAR = 0.25
 """How far a step's length may be from that of the nearest step."""
 MOST = 0.5
-"""Share that "most of it" needs."""
+"""Share that "most of it" needs, that a step must show of a saving, and the least of a certain one of the most."""
+SHOWN = 0.9
+"""Share of its steps that show a certain saving."""
 THRESHOLD = 0.02
 """Share of a step from which on a saving is no longer "no cause"."""
 PART = 1.05
-"""How far a simulated saving may be above the part that it acts on: what is gone also leaves no gaps."""
-ROUNDED = 1.006
-"""Three digits are shown."""
-_UNITS = {"ns": 1.0, "µs": 1e3, "ms": 1e6, "s": 1e9, "min": 6e10, "h": 3.6e12}
-_AMOUNT = r"(\d[\d\u202f ,]*(?:\.\d+)?) (ns|µs|ms|s|min|h)\b"
-_PART = re.compile(rf"{_AMOUNT} of (?:each|the|its|an?|one|every)? ?{_AMOUNT}")
-_STEP = re.compile(rf"(?:each|the|an?|one) {_AMOUNT} (?:step|iteration|recording)")
-_LEFT = re.compile(
-    rf"(?:step|iteration|recording) (?:takes|would take) (?:about )?{_AMOUNT}(?: \((\d[\d.]*) to (\d[\d.]*)\))?"
-)
-_SHARE = re.compile(r"\((\d+(?:\.\d+)?) %\)")
+"""How far loading may be above what its frames show: what is gone also leaves no gaps."""
 _PLACE = re.compile(
     r"(?P<how>[Mm]ost of it|[Tt]he largest part(?: of it)?)(?: is)? in (?:\w+'s )?(?P<what>.+?)"
     r"(?: at (?P<file>[^\s()]+\.py):(?P<line>\d+)| of (?P<script>[^\s()]+\.py))?"
@@ -54,19 +48,13 @@ _PLACE = re.compile(
 )
 _LINE = re.compile(r"(?P<file>[^\n]+?)(?:\((?P<line>\d+)\))?: (?P<function>.+)", re.DOTALL)
 _BUILT_IN = re.compile(r"<built-in (?:function|method) (\S+)(?: of .*)?>", re.DOTALL)
-_SOME_STEPS = re.compile(r"every \S+ step|of \d+ steps|some steps|once", re.IGNORECASE)
-_ONE_STEP = re.compile(r"\bof (?:a|one) [\d.]+ \S+ step")
-_GROUPS = {
-    "Loading data takes": "data_loading",
-    r"The \w+ computes for": "compute",
-    "Copies take": "copies",
-    "Communication takes": "communication",
-    "Waiting for a rank takes": "waiting",
-    "Host code takes": "host_code",
-}
-"""How a headline begins that speaks of a group of the strip."""
-_OF_RANKS = ("straggler", "late_itself", "unequal_input", "held_once")
-_NO_CAUSE = re.compile(r"no cause", re.IGNORECASE)
+_OF_RANKS = ("straggler", "late_itself", "unequal_input", "held_once", "pipeline_bubble")
+_NO_CAUSE = re.compile(r"no cause was found that costs", re.IGNORECASE)
+_OF_DEVICES = re.compile(r"\b(?:GPU|NPU|XPU|accelerator|SMs?|Tensor Cores?)\b")
+_PROGRAM = re.compile(
+    r"Optimizer\.step#|autograd::engine::|nn\.Module: |.*\(\d+\): forward$|ProfilerStep"
+)
+"""What a program is there for, and its steps themselves."""
 
 
 def printed_by(*arguments: str) -> Any:
@@ -104,127 +92,163 @@ class Answered:
 
 def answers_of(path: Path) -> list[Answered]:
     """The answers about the traces of a file or run folder."""
-    traces = {(each.worker, each.span): each for each in torch_tb_profiler.open_all(str(path))}
-    return [
-        Answered(answer, traces[answer["worker"], answer["span"]], list(traces.values()))
-        for answer in printed_by("findings", str(path), "--json")
-    ]
+    traces = torch_tb_profiler.open_all(str(path))
+    left = list(traces)
+    found = []
+    for answer in printed_by("findings", str(path), "--json"):
+        # Independent recordings may share a name: they are told in the order in which they are opened.
+        own = next(
+            one for one in left if (one.worker, one.span) == (answer["worker"], answer["span"])
+        )
+        left.remove(own)
+        found.append(Answered(answer, own, list(traces)))
+    return found
 
 
 def broken(told: Answered) -> list[str]:
     """The claims of an answer that are not so."""
     answer, trace, said = told.answer, told.trace, told.said
-    wrong = [*_of_texts(said, answer), *_of_steps(told)]
+    wrong = [*_of_told(told), *_of_words(told)]
     if answer["step_ns"]:
         wrong += [*_of_savings(said, answer), *_of_totals(answer), *_of_loading(answer, trace)]
-        wrong += [*_of_groups(told), *_of_places(told)]
+        wrong += [*_of_certainty(told), *_of_order(answer), *_of_groups(told), *_of_places(told)]
     return wrong
 
 
-def _ns(number: str, unit: str) -> float:
-    return float(re.sub("[\u202f ,]", "", number)) * _UNITS[unit]
-
-
-def _rounding(number: str, unit: str) -> float:
-    """By how much a shown number of at least two digits may differ from what it was, ns."""
-    digits = len(number.partition(".")[2]) or 2 - len(number.strip())
-    return float(0.5 * 10.0**-digits * _UNITS[unit])
-
-
-def _whole(answer: Answer) -> int:
-    """The step that savings are taken from, ns."""
-    return int(answer["step_ns"])
-
-
-def _texts(said: str, answer: Answer) -> Iterator[str]:
-    yield said
-    for finding in answer["findings"]:
-        yield f"{finding['title']} {finding['sentence']}"
-
-
-def _of_texts(said: str, answer: Answer) -> Iterator[str]:
-    """A part is not greater than its whole, nor a share than all."""
-    for text in _texts(said, answer):
-        for part in _PART.finditer(text):
-            if _ns(*part.group(1, 2)) > ROUNDED * _ns(*part.group(3, 4)):
-                yield f"a part above its whole: {part[0]}"
-        for share in _SHARE.finditer(text):
-            if float(share[1]) > 100:
-                yield f"a share above all: {text}"
-
-
-def _of_groups(told: Answered) -> Iterator[str]:
-    """What is called as on the strip of the step takes what its legend says; loading and communication may take
-    plainly more, which lies beside the path.
+def _of_told(told: Answered) -> Iterator[str]:
+    """A part is no more than its whole, what is at a place no more than that part, "most" is more than half of it, and no more is saved
+    than the part; the step that is spoken of is one that there is on a rank of the run, or nearly.
     """
-    trace, said, step = told.trace, told.answer["headline"], told.answer["median"]
-    path = told.strip
-    on_device = trace.facts.summary.has_device
-    group = groups_of_causes(on_device)[path["cause"]]
-    for text, key in _GROUPS.items():
-        amount = re.match(rf"{text} {_AMOUNT}", said)
-        if not amount or " of one " in said:
-            continue
-        own = (group == list(GROUPS).index(key)) & (path["step"] == step)
-        takes = float(path["time"][own].sum())
-        over = _ns(*amount.groups()) - takes
-        beside = key in ("data_loading", "communication") and over > (PART - 1) * takes
-        if abs(over) > _rounding(*amount.groups()) and not beside:
-            yield f"{text} {amount[1]} {amount[2]}, on the strip {takes / 1e6:.4g} ms"
-
-
-def _of_steps(told: Answered) -> Iterator[str]:
-    """A step that is spoken of is one that there is on a rank of the run, or nearly."""
-    answer, said = told.answer, told.said
+    answer, figures = told.answer, told.answer["told"]
+    part, whole, place, left = (
+        figures[key] for key in ("part_ns", "whole_ns", "place_ns", "left_ns")
+    )
+    if part is not None and not 0 <= part <= whole:
+        yield f"a part above its whole: {part} of {whole} ns ({told.said})"
+    if place is not None and not place <= 1.001 * (part or whole):
+        yield f"a place above its part: {place} of {part} ns ({told.said})"
+    if place is not None and "Most of it is in" in told.said and place < MOST * (part or whole):
+        yield f"most is {place} of {part} ns ({told.said})"
+    if left is not None and not 0 <= left <= whole:
+        yield f"{left} of {whole} ns are left"
+    if left is not None and part is not None and whole - left > part + 1:
+        yield f"saves more than its part: {whole - left} of {part} ns ({told.said})"
     tables = [trace.facts["steps"] for trace in told.run]
     each = [(table["end"] - table["start"], step_lengths(table)) for table in tables]
     walls = np.concatenate([wall for both in each for wall in both]).astype(np.float64)
-    if not answer["step_ns"] or not len(walls):
-        return
-    lengths = [float(answer["step_ns"])]
-    if "on average" not in said:  # the kinds of steps are told then
-        lengths += [_ns(*step.group(1, 2)) for step in _STEP.finditer(said)]
-    for length in lengths:
+    for length in filter(None, (answer["step_ns"], whole)) if len(walls) else ():
         nearest = walls[np.abs(walls - length).argmin()]
         if abs(nearest / length - 1) > NEAR:
             yield f"no step takes {length / 1e6:.3g} ms; the nearest takes {nearest / 1e6:.3g}"
 
 
+def _of_words(told: Answered) -> Iterator[str]:
+    """No share is above all, and of a recording of a host alone nothing is said about accelerators."""
+    answer = told.answer
+    for finding in answer["findings"]:
+        if finding["share"] is not None and finding["share"] > 1:
+            yield f"a share above all: {finding['rule']}"
+    if not answer["step_ns"] or any(map(_knows_devices, told.run)):
+        return
+    texts = [told.said, *(f"{one['title']} {one['sentence']}" for one in answer["findings"])]
+    for text in texts:
+        if not any(trace.facts.summary.has_device for trace in told.run) and _OF_DEVICES.search(
+            text
+        ):
+            yield f"a word of accelerators on a host: {text}"
+
+
+def _knows_devices(trace: TraceFrames) -> bool:
+    """Whether a device did something, or its runtime was called."""
+    called = (trace.trace["spans"]["role"] == Role.RUNTIME).any()
+    return bool(called) or trace.facts.summary.has_device
+
+
+def _of_groups(told: Answered) -> Iterator[str]:
+    """What is called as on the strip of the step takes what its legend says."""
+    figures, path = told.answer["told"], told.strip
+    if not figures["group"]:
+        return
+    group = groups_of_causes(told.trace.facts.summary.has_device)[path["cause"]]
+    own = group == list(GROUPS).index(figures["group"])
+    takes = float(path["time"][own & (path["step"] == told.answer["median"])].sum())
+    if abs(figures["part_ns"] - takes) > 1:
+        yield f"{figures['group']} takes {figures['part_ns']} ns, on the strip {takes:.0f}"
+
+
 def _of_savings(said: str, answer: Answer) -> Iterator[str]:
+    """0 <= low <= saved <= high <= acted on <= step, and of the mean step."""
     counted = []
     for finding in answer["findings"]:
         saving, rule = finding["recoverable_ns"], finding["rule"]
         low, high = finding["recoverable_low_ns"], finding["recoverable_high_ns"]
+        mean, acted = finding["recoverable_mean_ns"], finding["acted_ns"]
         if saving is None:
             continue
         # Who holds others back is told of the step through all ranks, what happens apart of such a step.
-        own = finding["step"] is None and finding["rule"] not in _OF_RANKS
-        step = _whole(answer) if own else round(saving / finding["share"])
+        own = finding["step"] is None and rule not in _OF_RANKS
+        step = answer["step_ns"] if own else round(saving / finding["share"])
         if not 0 < saving <= step:
             yield f"{rule} saves {saving} of {step} ns"
-        if not 0 <= low <= saving <= high <= step + 1:
-            yield f"{rule}: {saving} ns is not within {low} to {high} of {step}"
+        if not 0 <= low <= saving <= high <= acted + 1 or acted > step + 1:
+            yield f"{rule}: {saving} ns is not within {low} to {high} of {acted} of {step}"
         if abs(finding["share"] - saving / step) > 0.001:
             yield f"{rule}: {saving} of {step} ns is said to be {finding['share']}"
+        if mean < 0 or (rule not in _OF_RANKS and mean > answer["mean_ns"]):
+            yield f"{rule}: {mean} of the mean step"
+        if finding["certainty"] == "certain" and low <= MOST * high - 1:
+            yield f"{rule} is certain: {low} to {high} ns"
         if finding["certainty"] != "theoretical" and not finding["artefact"]:
             counted.append(finding["share"])
     if _NO_CAUSE.search(said) and max(counted, default=0) >= THRESHOLD:
         yield f"no cause, and yet one of {max(counted):.1%}"
-    left, part = _LEFT.search(said), _PART.search(said)
-    if not left:
-        return
-    if left[3] and not float(left[3]) <= float(left[1]) <= float(left[4]):
-        yield f"outside its interval: {left[0]}"
-    if part:
-        amounts = [part.group(1, 2), part.group(3, 4), left.group(1, 2)]
-        acted_on, whole, rest = (_ns(*amount) for amount in amounts)
-        if whole - rest > PART * acted_on + sum(_rounding(*amount) for amount in amounts):
-            yield f"saves more than its part: {said}"
+
+
+def _of_certainty(told: Answered) -> Iterator[str]:
+    """What is certain is so in most steps that it speaks of; what could be taken away is not what the program is there for."""
+    saving, found = (
+        told.trace.insight["finding_steps"],
+        told.trace.insight.about["findings"]["found"],
+    )
+    for finding in told.answer["findings"]:
+        if finding["certainty"] in ("certain", "likely") and found_generic(found, finding["rule"]):
+            for event in finding["evidence"]:
+                if _PROGRAM.match(event["label"]):
+                    yield f"{finding['rule']} takes away {event['label']}"
+    for item in findings_of(told.trace.facts, told.trace.insight, None)["found"]:
+        if item["certainty"] != "certain" or not item["hit"]:
+            continue
+        own = saving["finding"] == item["number"]
+        gains = dict(zip(saving["step"][own].tolist(), saving["saved"][own].tolist(), strict=True))
+        shown = [gains.get(row, 0) >= MOST * item["recoverable_ns"] for row in item["hit"]]
+        if sum(shown) < SHOWN * len(shown):
+            yield f"{item['rule']} is certain: {sum(shown)} of {len(shown)} steps show it"
+
+
+def found_generic(found: Sequence[Mapping[str, Any]], rule: str) -> bool:
+    """Whether a rule names a place and no cause."""
+    return any(item["rule"] == rule and item["generic"] for item in found)
+
+
+def _of_order(answer: Answer) -> Iterator[str]:
+    """What happened once is never first where something else costs time; what another finding tells of stands behind it."""
+    timed = [one for one in answer["findings"] if one["recoverable_ns"] and not one["artefact"]]
+    once = [one["often"].startswith("once") for one in timed]
+    if once and once[0] and not all(once):
+        yield f"first is what happened once: {timed[0]['rule']}"
+    for number, finding in enumerate(answer["findings"]):
+        other = finding["holds"]
+        if (
+            other is not None
+            and other >= number
+            and not answer["findings"][other]["often"].startswith("once")
+        ):
+            yield f"{finding['rule']} stands before {answer['findings'][other]['rule']}"
 
 
 def _of_totals(answer: Answer) -> Iterator[str]:
     """All changes at once save no less than each, no more than the step, and more with every certainty."""
-    before, step = 0, _whole(answer)
+    before, step = 0, int(answer["step_ns"])
     certainties = ["certain", "likely", "theoretical"]
     for total in answer["totals"]:
         within = certainties[: certainties.index(total["certainty"]) + 1]
@@ -244,7 +268,10 @@ def _of_totals(answer: Answer) -> Iterator[str]:
             yield f"{total['step_ns']} ns is not within {total['low_ns']} to {total['high_ns']}"
         if saving < max(single, default=0) - 0.01 * step:
             yield f"all that is {total['certainty']} saves {saving} ns, one of it {max(single)}"
-        if len(single) == 1 and saving > single[0] + 0.01 * step:
+        alone = sum(
+            one["certainty"] in within and not one["artefact"] for one in answer["findings"]
+        )
+        if alone == len(single) == 1 and saving > single[0] + 0.01 * step:
             yield f"the only change that is {total['certainty']} saves {single[0]} or {saving} ns"
         before = saving
 
@@ -282,17 +309,14 @@ def _of_loading(answer: Answer, trace: TraceFrames) -> Iterator[str]:
 
 def _of_places(told: Answered) -> Iterator[str]:
     """ "Most of it is in X at L": X at L takes half of what is spoken of, on a critical path."""
-    said = told.said
+    said, amount = told.said, told.answer["told"]["part_ns"]
     for place in _PLACE.finditer(said):
-        amounts = re.findall(_AMOUNT, said[: place.start()])
-        paths = [_time_at(place, trace, said) for trace in told.run if _has_lines(trace)]
-        if not amounts or not paths:
+        paths = [_time_at(place, trace) for trace in told.run if _has_lines(trace)]
+        if not amount or not paths:
             continue
-        some = _SOME_STEPS.search(said) or _ONE_STEP.search(said)
-        time = max(each.max() if some else each.mean() for each in paths)
-        share = time / _ns(*amounts[0])
+        share = max(each.max() for each in paths) / amount
         least = MOST if "ost of it" in place["how"] else 0.1
-        if share < least / ROUNDED:
+        if share < least / 1.006:
             yield f"{place[0]}: {share:.0%} ({said})"
 
 
@@ -301,12 +325,11 @@ def _judged(trace: TraceFrames) -> list[int]:
     return list(findings_of(trace.facts, trace.insight, None)["rows"])
 
 
-def _time_at(place: re.Match[str], trace: TraceFrames, said: str) -> Array:
-    """How long the critical path is at a place, ns: in the median step, of "a step" in each of them."""
+def _time_at(place: re.Match[str], trace: TraceFrames) -> Array:
+    """How long the critical path of each step is at a place, ns."""
     table, strings = trace.insight["critical_path_steps"], trace.facts.strings
-    what, script, rows = place["what"].strip(), place["file"] or place["script"], _judged(trace)
-    if _ONE_STEP.search(said):
-        rows = list(findings_of(trace.facts, trace.insight, None)["all_rows"])
+    what, script = place["what"].strip(), place["file"] or place["script"]
+    rows = list(findings_of(trace.facts, trace.insight, None)["all_rows"])
     chosen = np.flatnonzero(np.isin(table["step"], rows))
     total = dict.fromkeys(rows, 0)
     for row in chosen.tolist():

@@ -63,8 +63,10 @@ def several(claims: Claims) -> Sequence[Candidate]:
     return (claims,) if isinstance(claims, Candidate) else claims
 
 
-def without_time(numbers: dict[str, float], row: Ints | None = None) -> Candidate:
+def without_time(
+    numbers: dict[str, float], row: Ints | None = None, words: dict[str, str] | None = None
+) -> Candidate:
     """A candidate that costs no step time."""
     row = np.zeros(0, np.int64) if row is None else row
     nothing = np.zeros(len(row), np.int64)
-    return Candidate(row, nothing, nothing, numbers)
+    return Candidate(row, nothing, nothing, numbers, words or {})

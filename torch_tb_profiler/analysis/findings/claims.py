@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit, Simulation
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.roles import Role
@@ -35,6 +35,7 @@ WHOLE = 0.95
 """Share of what was recorded of the steps from which on it is all that they do."""
 LEAST_SHOWN = 0.9
 """Share of the steps that a claim speaks of which show half of what it saves, if it is certain."""
+NOTHING = 0.01
 _PROTOCOL = ("forward", "__call__", "_call_impl", "_wrapped_call_impl")
 """Functions that are called to compute what the program is there for."""
 _DEVICE = (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET, PathCause.COMMUNICATION)
@@ -124,7 +125,12 @@ class PathTime:
         self._step, self._cause, self._event = path["step"], path["cause"], path["event"]
         self._start, self._end, self._group = path["start"], path["end"], path["group"]
         self._time = self._end - self._start
-        self.steps = context.facts["steps"].n
+        table, mark = context.facts["steps"], np.append(context.trace["spans"]["start"], -1)
+        self.steps = table.n
+        # Inside the mark of a step alone nothing of the program was recorded.
+        marked = mark[self._event] == table["host_start"][self._step]
+        self._silent = np.isin(self._cause, _SILENT)
+        self._silent |= (self._cause == PathCause.ANNOTATION) & marked
         self._said = np.zeros(len(self._time), np.int64)
 
     def acted_on(self, changed: Durations) -> Ints:
@@ -160,12 +166,18 @@ class PathTime:
 
     def silent(self, acted: Ints) -> bool:
         """Whether most of what is acted on is time in which nothing was recorded."""
-        return bool(acted[np.isin(self._cause, _SILENT)].sum() > MOST * acted.sum())
+        return bool(acted[self._silent].sum() > MOST * acted.sum())
+
+    def unknown(self) -> Mask:
+        """Of which steps next to nothing was recorded."""
+        told = np.where(self._silent, 0, self._time)
+        return np.asarray(self.of_steps(told) < NOTHING * self.of_steps(self._time))
 
     def all_recorded(self, acted: Ints, steps: Ints) -> bool:
         """Whether what is acted on is all that was recorded of some steps."""
-        told = np.isin(self._step, steps) & ~np.isin(self._cause, _SILENT)
-        return bool(acted[told].sum() >= WHOLE * self._time[told].sum())
+        told = np.isin(self._step, steps) & ~self._silent
+        whole = int(self._time[told].sum())
+        return bool(whole and acted[told].sum() >= WHOLE * whole)
 
     def say(self, acted: Ints) -> None:
         """Notes what a claim acts on."""

@@ -154,6 +154,9 @@ def _claims(
         if saved is None:
             small.append(Claim(key, candidate, edit, nothing, time))
             continue
+        if rule.place >= GENERIC_PLACE and path.silent(acted):
+            # Of a step of which nothing was recorded nothing is known.
+            saved[path.unknown()] = 0
         claim = Claim(key, candidate, edit, saved, time)
         _judge(context, simulation, claim, path.silent(acted))
         claim.holds = said.told(changed)

@@ -77,7 +77,7 @@ def _key(item: Mapping[str, Any]) -> tuple[Any, ...]:
     return (
         item["share"] is None and not item.get("risk"),
         item["artefact"],
-        item.get("certainty") == "theoretical",
         item.get("once") is not None,
+        item.get("certainty") == "theoretical",
         -(weight(item) or float(item.get("risk", 0.0))),
     )

@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.critical_path.verdict import SHARED, Hold, Stage
 from torch_tb_profiler.analysis.critical_path.verdict_texts import once_in, why_texts
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD
+from torch_tb_profiler.analysis.findings.claims import certainty_of
 from torch_tb_profiler.analysis.findings.order import in_order
 from torch_tb_profiler.analysis.findings.rule import RankVerdict
 from torch_tb_profiler.analysis.findings.rules import RULES
@@ -291,6 +292,10 @@ def _combined(analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]]) -
             and sum(_counts_in(finding, total["certainty"]) for finding in of_it) > 1
         ]
     found = in_order(kept, analysis["noise_ns"])
+    for one in found:
+        if one["costs"]:
+            shown = one["certainty"], one["low_ns"], one["high_ns"], one.get("shows", 1.0)
+            one["certainty"] = certainty_of(*shown)
     return {**analysis, "found": found, "unsure": unsure, "totals": totals}
 
 

@@ -12,6 +12,7 @@ words and two quantities, and every figure is of the one step that speaks for al
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -30,7 +31,7 @@ from torch_tb_profiler.analysis.findings.rule import HOST, Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.summary import WorkloadKind
-from torch_tb_profiler.units import format_count, format_ns, format_rate, format_share
+from torch_tb_profiler.units import format_count, format_ns, format_rate, format_share, plural
 from torch_tb_profiler.views.findings.about import step_name
 from torch_tb_profiler.views.findings.path import (
     MOST,
@@ -41,6 +42,7 @@ from torch_tb_profiler.views.findings.path import (
     of_line,
     plain,
 )
+from torch_tb_profiler.views.findings.wire import Told
 from torch_tb_profiler.views.steps import step_noun
 from torch_tb_profiler.views.words.texts import capitalised, filled
 from torch_tb_profiler.views.work.iterations import (
@@ -62,6 +64,8 @@ MUCH = 0.25
 LEAST_JUDGED = 0.5
 """Share of the kernel time that must be known for silence to mean that all is well."""
 
+_PART = re.compile(r"\{(\w+)\} of \{the_step\}")
+"""What a cause says that it takes of the step."""
 _NO_REASON = "No cause was found for it: it may be the work itself."
 _GROUP_NOUNS = {
     PathCause.MEMCPY: "Copying",
@@ -73,11 +77,14 @@ _GROUP_NOUNS = {
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """The answer in one sentence, and the sentences after it; ``line``: the line that these name, with its folders."""
+    """The answer in one sentence, and the sentences after it; ``line``: the line that these name, with its folders; ``told``: what
+    they say as numbers.
+    """
 
     headline: str
     detail: str
     line: str = ""
+    told: Told = Told()
 
 
 def answer_of(
@@ -124,7 +131,8 @@ def answer_of(
         return Answer(headline, " ".join(filter(None, told)), place.line if place else "")
     # Who holds a run back, and what happened once, is no matter of what its kernels are.
     led = first is not None and (RULES[first[0]["rule"]].verdict or first[0]["unplanned"])
-    if kind in EXPECT_IDLE and not led and (first is None or _busy(path, analysis) >= MUCH):
+    shows = kind == WorkloadKind.CAPTURE or _busy(path, analysis) >= MUCH
+    if kind in EXPECT_IDLE and not led and shows:
         return _by_design(kind, path, analysis, words)
     if first is None or first[0]["share"] < MUCH:
         if iteration is None and words["step"] in PHASE_NOUNS:
@@ -235,7 +243,10 @@ def _of_cause(
     shown = item["shown_ns"] if beside else part.total
     # Nothing saves more than it takes: of communication the path may show another rank's wait as host code.
     shown = max(shown, item["recoverable_ns"])
-    own["path"] = format_ns(min(shown, length))
+    named = _PART.search(rule.cause)
+    takes = _part(item, named[1], min(shown, length)) if named else None
+    if named and takes is not None:
+        own[named[1]] = format_ns(takes)
     place = part.place() if "{path}" in rule.cause else None
     most = _most(place, shown) if place else ""
     copied = PathCause.MEMCPY in rule.causes and part.total > 0
@@ -243,13 +254,30 @@ def _of_cause(
         _pace(part, path, analysis) if copied else "",
         _aside(item) or (most if place else _line(item)),
         _outcome(rule, analysis, own),
-        _of_some(analysis, item),
+        _of_some(analysis, words, item),
     ]
     apart = _apart(path, analysis) if rule.verdict not in ("", "once") else ""
     if apart:
         sentences = [*sentences[-2:], apart]
     line = place.line if place and most else item["line"] or ""
-    return Answer(_sentence(filled(rule.cause, own)), " ".join(filter(None, sentences)), line)
+    told = Told(
+        rule=item["rule"],
+        part_ns=None if takes is None else round(takes),
+        whole_ns=length,
+        place_ns=round(place.time) if place and most else None,
+        left_ns=max(length - item["recoverable_ns"], 0) if rule.without else None,
+    )
+    headline = _sentence(filled(rule.cause, own))
+    return Answer(headline, " ".join(filter(None, sentences)), line, told)
+
+
+def _part(item: Mapping[str, Any], name: str, path: float) -> float | None:
+    """What the headline says that something takes of the step, ns: what it saves at least, and what its change acts on at most."""
+    gain = item["recoverable_ns"]
+    known = {"gain": gain, "path": path, **item["numbers"]}
+    if name in ("gain", "path"):
+        return float(known[name])
+    return float(min(max(known[name], gain), item["acted_ns"]))
 
 
 def _largest(path: Path, analysis: Mapping[str, Any], item: Mapping[str, Any]) -> Path | None:
@@ -282,8 +310,9 @@ def _of_place(
     place, cause = part.place(), PathCause(int(part.column("cause")[0]))
     step, time = the_step(analysis, words, item["length_ns"]), format_ns(part.total)
     rest = f"Elsewhere about {format_ns(item['recoverable_ns'])} can be saved."
+    numbers = Told(part_ns=round(part.total), whole_ns=item["length_ns"])
     if cause in GROUPS["not_recorded"]:
-        return Answer(f"Nothing was recorded for {time} of {step}.", rest)
+        return Answer(f"Nothing was recorded for {time} of {step}.", rest, "", numbers)
     what = _GROUP_NOUNS.get(cause) or (place.what if place else "Host code")
     at = place.at if place else ""
     where = f"It is {'called' if place and place.called else ''}{at}.".replace("  ", " ")
@@ -292,6 +321,7 @@ def _of_place(
         f"{what} takes {time} of {step}.",
         " ".join(filter(None, told)),
         place.line if place else "",
+        numbers,
     )
 
 
@@ -304,22 +334,21 @@ def _apart(path: Path, analysis: Mapping[str, Any]) -> str:
     return ""
 
 
-def _of_some(analysis: Mapping[str, Any], item: Mapping[str, Any]) -> str:
+def _of_some(analysis: Mapping[str, Any], words: Mapping[str, str], item: Mapping[str, Any]) -> str:
     """Of what happens in some of the steps, in how many, and what that is of the mean one."""
     hit, steps = len(item["hit"]), analysis["steps"]
     if item["row"] in analysis["rows"] or not 1 < hit < steps:
         return ""
     mean, left = analysis["mean_ns"], analysis["mean_ns"] - item["mean_saved_ns"]
-    often = f"{format_count(hit)} of {format_count(steps)} steps"
-    return f"It is so in {often}: on average {format_ns(left)} instead of {format_ns(mean)}."
+    often = f"{format_count(hit)} of {format_count(steps)} {plural(words['step'])}"
+    return f"That is in {often}: on average {_with_article(words['step'])} would take {format_ns(left)} instead of {format_ns(mean)}."
 
 
 def _outcome(rule: Rule, analysis: Mapping[str, Any], own: Mapping[str, str]) -> str:
     if not rule.without:
         return ""
-    whose = (
-        "such a " + own["step"] if own["the_step"].startswith("one ") else _a_step(analysis, own)
-    )
+    one = own["the_step"].startswith("one ")
+    whose = f"such {_with_article(own['step'])}" if one else _a_step(analysis, own)
     return f"{capitalised(filled(rule.without, own))} {whose} would take about {own['left']}."
 
 
@@ -382,16 +411,19 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
         host_code -= {PathCause.OPERATOR}
     host = _without_marks(path.take(host_code - {PathCause.SYNCHRONIZATION}))
     groups = {
-        f"The {computer} computes for": path.take(computes),
-        "Communication takes": path.take(GROUPS["communication"]),
-        "Waiting for a rank takes": path.take(GROUPS["waiting"]),
-        "Copies take": path.take(GROUPS["copies"]),
-        "Host code takes": host,
-        "Loading data takes": path.take(GROUPS["data_loading"]),
-        "Waiting for what was not recorded takes": path.take((PathCause.SYNCHRONIZATION,)),
+        "compute": (f"The {computer} computes for", path.take(computes)),
+        "communication": ("Communication takes", path.take(GROUPS["communication"])),
+        "waiting": ("Waiting for a rank takes", path.take(GROUPS["waiting"])),
+        "copies": ("Copies take", path.take(GROUPS["copies"])),
+        "host_code": ("Host code takes", host),
+        "data_loading": ("Loading data takes", path.take(GROUPS["data_loading"])),
+        "": (
+            "Waiting for what was not recorded takes",
+            path.take((PathCause.SYNCHRONIZATION,)),
+        ),
     }
-    nothing = whole - sum(part.total for part in groups.values())
-    says, part = max(groups.items(), key=lambda pair: pair[1].total)
+    nothing = whole - sum(part.total for _, part in groups.values())
+    group, (says, part) = max(groups.items(), key=lambda pair: pair[1][1].total)
     quiet = nothing > part.total
     judged = _judged(analysis, words)
     if (quiet or part is host) and (analysis["busy"] or 0) >= BUSY:
@@ -408,6 +440,7 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
         return Answer(
             f"Nothing was recorded for {format_ns(nothing)} of {step}.",
             " ".join(filter(None, (active, judged))),
+            told=Told(part_ns=round(nothing), whole_ns=analysis["step_ns"]),
         )
     if not whole:
         return _nothing(path, analysis, words, ())
@@ -420,13 +453,21 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
         headline = f"{place.what} takes {format_ns(place.time)} of {step}."
         told = f"It is {'called' if place.called else ''}{place.at}.".replace("  ", " ")
         why = judged or _little_found(analysis, _NO_REASON)
-        return Answer(headline, " ".join(filter(None, (told if place.at else "", why))))
+        numbers = Told(part_ns=round(place.time), whole_ns=analysis["step_ns"])
+        said = " ".join(filter(None, (told if place.at else "", why)))
+        return Answer(headline, said, told=numbers)
     # What could not be compared with anything is not known to be all well.
     known = analysis["judged"] is not None and says == f"The {device} computes for"
     if judged or not known or (place is not None and place.time >= MOST * whole):
         told = _most(place, total)
         why = judged or _little_found(analysis, _NO_REASON)
-        return Answer(f"{says} {time}.", " ".join(filter(None, (told, why))))
+        numbers = Told(
+            group=group,
+            part_ns=round(total),
+            whole_ns=analysis["step_ns"],
+            place_ns=round(place.time) if place and told else None,
+        )
+        return Answer(f"{says} {time}.", " ".join(filter(None, (told, why))), told=numbers)
     told = _most(place, total).replace("of it is", "of that is", 1)
     of_it = f"{says} {format_share(total / whole)} of the time."
     return _nothing(path, analysis, words, (of_it, told))
@@ -460,6 +501,10 @@ def _a_step(analysis: Mapping[str, Any], words: Mapping[str, str]) -> str:
     step = words["step"]
     if analysis["steps"] == 1:
         return f"the {step}"
+    return _with_article(step)
+
+
+def _with_article(step: str) -> str:
     return f"an {step}" if step[0] in "aeiou" else f"a {step}"
 
 

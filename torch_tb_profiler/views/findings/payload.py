@@ -138,6 +138,7 @@ def _payload(
         subject=source.subject(analysis["all_rows"]),
         headline=answer.headline,
         detail=answer.detail,
+        told=answer.told,
         line=answer.line or None,
         about="" if allocations_alone else about_text(facts, analysis, source.worker, ranks),
         median=next(iter(analysis["rows"]), None),

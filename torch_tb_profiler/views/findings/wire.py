@@ -87,6 +87,20 @@ class Unexplained(Wire, frozen=True, kw_only=True):
     share: float
 
 
+class Told(Wire, frozen=True, kw_only=True):
+    """What the answer says as numbers, null where it says none: that ``part_ns`` of ``whole_ns`` is taken, that most of it, or
+    ``place_ns``, is at a place, and that ``left_ns`` would be left. ``rule``: of the finding that is the answer, null where none is.
+    ``group``: the part of the strip that it is about, where it is about all of one.
+    """
+
+    rule: str | None = None
+    group: str = ""
+    part_ns: int | None = None
+    whole_ns: int | None = None
+    place_ns: int | None = None
+    left_ns: int | None = None
+
+
 class FindingsPayload(Wire, frozen=True, kw_only=True):
     """Route ``/findings``, the one to act on first. ``steps`` were analysed: the
     selected ones; where all are, cold and cut ones are left out, if others are there. ``median`` is the row of the one that
@@ -105,6 +119,7 @@ class FindingsPayload(Wire, frozen=True, kw_only=True):
     subject: Subject
     headline: str
     detail: str
+    told: Told
     line: str | None
     about: str
     median: int | None

@@ -5,7 +5,8 @@ Evidence: the function of Python whose time grows from step to step by most of w
 else the time between the same two calls. Steps grow if their order could not be chance (Kendall's rank
 correlation), by a tenth at least from the first to the last, and the rest of them does not.
 Change: these calls take in each step what they took when the growth began, which is where the line through the times of the part that grows
-meets zero, and one step's growth more; at the latest in the first recorded step. Likely. Wrong where the input itself grows, as sequences do.
+meets zero, and one step's growth more; at the latest in the first recorded step. Likely.
+Where no part grows alone the growth is told and nothing to save. Wrong where the input itself grows, as sequences do.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
-from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext, without_time
 from torch_tb_profiler.analysis.findings.step_outliers import (
     CommonGaps,
     common_gaps,
@@ -81,18 +82,26 @@ def _claim(context: RuleContext) -> Candidate | None:
     held = _holding(context, trend, growth) if trend else -1
     numbers = {"growth": growth, "first": float(wall[steps[0]]), "last": float(wall[steps[-1]])}
     if trend is None or held < 0:
-        return _gap(context, steps, wall[steps], numbers)
+        return _gap(context, steps, wall[steps], numbers) or _unknown(numbers)
     text = context.trace.strings[int(trend.names[held])]
     # Copying and computing take longer where others use the memory, too.
     if _TENSORS.search(text) or not _alone(steps, trend.time[steps, held], wall[steps]):
-        return None
+        return _unknown(numbers)
     row = trend.row[trend.name == held]
     more = format_ns(float(trend.slope[held]))
     what = function_name(text)
     grows = f"{what} takes {more} longer in each step than in the one before"
     begin = min(float(trend.begin[held]), float(steps[0]))
     edit = _as_begun(trend, held, row, begin)
-    return Candidate(row, *context.times(row), numbers, {"what": what, "grows": grows}, edit=edit)
+    return Candidate(
+        row, *context.times(row), numbers, {"what": what, "grows": grows, "saves": "yes"}, edit=edit
+    )
+
+
+def _unknown(numbers: dict[str, float]) -> Candidate:
+    """That steps grow though no part alone does: nothing can be said to be saved."""
+    words = {"what": "more than one part", "grows": "the machine may have become slower, too"}
+    return without_time(numbers, words=words)
 
 
 def _gap(
@@ -121,7 +130,7 @@ def _gap(
             start[seen],
             end[seen],
             numbers,
-            {"what": what, "grows": grows},
+            {"what": what, "grows": grows, "saves": "yes"},
             edit=thread_time_gone(track, start, end),
         )
     return None
@@ -215,7 +224,7 @@ RULE = Rule(
     action="Stop what grows from {step} to {step}",
     fact="{what} grows: {first} at first, {last} at last",
     sentence="""Each {step} takes {growth} longer than the one before: {first} at first, {last} at last. What grows is
-    {what}{at}: {grows}. As it was when the growth began such a {step} is {gain} ({share}) shorter.""",
+    {what}{at}: {grows}.""",
     attempt="""Look at what is kept from step to step and read again in each: a list that is appended to, a cache without a
     limit, hooks or callbacks registered in the loop, tensors kept with their graphs. Keep a fixed number of entries
     (collections.deque(maxlen=n)) or a running mean, and detach() or item() what is kept.""",
@@ -226,6 +235,10 @@ RULE = Rule(
     cause="Each {step} takes {growth} longer than the one before: {what} grows",
     without="As when the growth began",
     links=(("Tensors kept by a list", links.DOCS + "notes/faq.html"),),
+    remark="Each {step} takes {growth} longer than the one before: {first} at first, {last} at last.",
+    details=(
+        ("saves", "As it was when the growth began such a {step} is {gain} ({share}) shorter."),
+    ),
     numbers={
         "growth": ("Longer per {step}", "ns"),
         "first": ("First {step}", "ns"),

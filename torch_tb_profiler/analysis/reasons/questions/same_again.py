@@ -28,6 +28,7 @@ from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.operators import beneath, read_arguments, tensors
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Reach, Rule, RuleContext
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
+from torch_tb_profiler.analysis.reasons.uses import DRAWS
 from torch_tb_profiler.hardware.results import Shape
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.python_frames import function_name
@@ -36,7 +37,6 @@ from torch_tb_profiler.store.roles import Role
 MOST_CALLS = 200_000
 """Calls whose values are numbered."""
 MOST_FOUND = 3
-_DRAWS = re.compile(r"rand|dropout|bernoulli|multinomial|normal_$|uniform_$|exponential_$|poisson")
 _STEADY = re.compile(
     r"aten::(?:arange|ones|zeros|eye|full|linspace|logspace|tril_indices|triu_indices|empty|scalar_tensor)(?:_like)?$"
 )
@@ -78,7 +78,7 @@ def _numbered(context: RuleContext, calls: Calls, varies: set[Shape]) -> _Values
     changed = _changed(context)
     varies = changed | varies
     names = [strings[int(calls.name[row])] for row in np.unique(kind, return_index=True)[1]]
-    drawn = np.array([_DRAWS.search(name) is not None for name in names])[kind]
+    drawn = np.array([DRAWS.search(name) is not None for name in names])[kind]
     made = np.array([_STEADY.match(name) is not None for name in names])[kind]
     inside = np.array([name.endswith("_") for name in names])[kind]
     differs = np.zeros(n, np.bool_)

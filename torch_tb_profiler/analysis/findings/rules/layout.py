@@ -1,11 +1,12 @@
 """Copies that put a tensor into another order in memory: ``contiguous`` and ``reshape`` that had to copy,
 conversions between channels first and last.
 
-Evidence: ``aten::contiguous``, ``aten::reshape``, ``aten::flatten`` that the program calls, with an ``aten::clone`` beneath
-them that copies, the outermost of them, at least four per step, by names alone, those that files of PyTorch call left out; on a device what they launch, and the
-kernels of libraries that turn channels first into last or back. On a host also elementwise operators of two tensors that
-lie in different orders, where strides were recorded. Change: the copies take no time, those operators as long per
-element as others. Likely: a layout that all operators accept has to exist.
+Evidence: ``aten::contiguous``, ``aten::reshape``, ``aten::flatten`` that the program calls, with an ``aten::clone``
+beneath them that copies, the outermost of them, at least four per step, by names alone, those that files of PyTorch
+call left out; on a device what they launch, and the kernels of libraries that turn channels first into last or back.
+On a host also elementwise operators of two tensors that lie in different orders, where strides were recorded. Change:
+the copies take no time, those operators as long per element as others. Likely: a layout that all operators accept has
+to exist.
 """
 
 from __future__ import annotations

@@ -66,7 +66,9 @@ def _claim(context: RuleContext) -> Claims:
 
 
 def _beside(context: RuleContext, own: Mask) -> list[Candidate]:
-    """Of what the loop calls besides training, the places that take most."""
+    """Of what the loop calls besides training, the places that take most; nothing of a device's program that trains nothing: it may serve."""
+    if context.has_device and not context.training.backward.any():
+        return []
     event, start, end = on_path(context, *HOST)
     other = context.training.housekeeping
     event, start, end = (column[other[event]] for column in (event, start, end))
@@ -110,7 +112,7 @@ def _called(context: RuleContext, call: Ints, start: Ints, end: Ints, callee: in
     often, rounds = python_loop(context, row)
     much = taken >= MUCH * context.windows.length and (not evaluates or seen < every)
     # Random numbers that the loop itself draws are its input.
-    much = (much or bool(often)) and not DRAWS.search(name)
+    much = (much or bool(often)) and not DRAWS.search(name) and bool(context.training.own.any())
     return Candidate(
         call,
         start,

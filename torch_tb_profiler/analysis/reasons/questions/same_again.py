@@ -60,13 +60,15 @@ def _claim(context: RuleContext) -> Claims:
     if not any(calls.uses):
         return None
     values = _numbered(context, calls, set())
+    least = THRESHOLD * context.windows.length
+    if max(calls.cost[values.again].sum(), calls.cost[values.constant].sum()) < least:
+        return None
     other = np.unique(calls.kind[~values.constant])
     # A tensor from outside of the step may be one that an earlier step made.
     made = {use.makes for use in (calls.uses[kind] for kind in other.tolist()) if use and use.makes}
     values = _numbered(context, calls, made)
     found = [*_repeated(context, calls, values), *_constant(context, calls, values)]
     found.sort(key=lambda pair: -pair[0])
-    least = THRESHOLD * context.windows.length
     return [candidate for cost, candidate in found[:MOST_FOUND] if cost >= least]
 
 

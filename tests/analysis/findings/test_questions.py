@@ -35,6 +35,7 @@ def found(piece: Piece, depth: int = 1, rest: float = 100, steps: int = 3) -> Fi
             _nested(program, piece, depth)
             program.call("aten::mse_loss", 5, [[16, 77], [16, 77]], trains=True)
             program.backward()
+            program.update([50, 51], [50])
     return made(program.listed)
 
 
@@ -186,11 +187,13 @@ def _body(program: Shaped, rows: int) -> None:
 
 
 @settings(max_examples=10, deadline=None)
-@given(SIZES, st.integers(2, 4), st.integers(1, 3))
+@given(SIZES, st.integers(2, 4), st.integers(1, 3), st.booleans())
 def test_a_module_called_again_on_the_same_input_is_found(
-    rows: int, calls: int, depth: int
+    rows: int, calls: int, depth: int, inside: bool
 ) -> None:
-    def piece(program: Shaped) -> None:
+    """In one forward pass it is likely the same input, between two it may be another one from outside."""
+
+    def twice(program: Shaped) -> None:
         program.call("aten::randn", 5, [[], [], []], [f"[{rows}, 51]"])
         for number in range(calls):
             with program.frame("nn.Module: Body_0"):
@@ -200,8 +203,15 @@ def test_a_module_called_again_on_the_same_input_is_found(
             with program.frame(f"nn.Module: Head_{number}"):
                 program.call("aten::linear", 9, [[rows, 50], [number + 2, 50]], trains=True)
 
+    def piece(program: Shaped) -> None:
+        if not inside:
+            return twice(program)
+        with program.frame("nn.Module: Net_0"):
+            return twice(program)
+
     one = item(found(piece, depth), "same_again")
     assert one["words"]["what"] == "Body"
+    assert one["certainty"] == ("likely" if inside else "theoretical")
     assert one["numbers"]["calls"] == calls - 1
     assert one["recoverable_ns"] == pytest.approx(400e3 * (calls - 1), rel=0.05)
 

@@ -395,3 +395,58 @@ def test_functions_within_the_model_that_train_nothing_are_told() -> None:
     one = item(made(program.listed), "own_code")
     assert one["line"] == "watch.py(4): look"
     assert one["recoverable_ns"] == pytest.approx(201e3, rel=0.02)
+
+
+@st.composite
+def networks(draw: st.DrawFn) -> list[tuple[str, int, float]]:
+    """Layers of a network: their kind, width and time."""
+    kinds = st.sampled_from(["linear", "relu", "norm", "residual", "attention", "chunk", "loss"])
+    layer = st.tuples(kinds, st.integers(4, 60), st.floats(20, 400))
+    return draw(st.lists(layer, min_size=3, max_size=14))
+
+
+def _layer(program: Shaped, number: int, kind: str, rows: int, width: int, time: float) -> None:
+    x = [rows, width]
+    if kind == "linear":
+        with program.frame(f"nn.Module: Linear_{10 + number}"):
+            program.call("aten::linear", time, [x, [width, width], [width]], trains=True)
+    elif kind == "norm":
+        dims = [x, [], [width], [width], []]
+        program.call("aten::layer_norm", time, dims, ["", f"[{width}]"], trains=True)
+    elif kind == "attention":
+        q = [4, rows, 2, width]
+        for part in ("q", "k", "v"):
+            with program.frame(f"nn.Module: Linear_{100 * number + ord(part)}"):
+                program.call("aten::linear", time / 4, [x, [width, width], [width]], trains=True)
+        program.call("aten::scaled_dot_product_attention", time, [q, q, q], trains=True)
+    elif kind == "chunk":
+        for begin, end in ((0, width // 2), (width // 2, width)):
+            concrete = ["", "1", str(begin), str(end), "1"]
+            program.call("aten::slice", 2, [x, [], [], [], []], concrete, trains=True)
+            program.call("aten::sigmoid", time / 4, [[rows, end - begin]], trains=True)
+    elif kind == "residual":
+        program.call("aten::add", time, [x, x, []], trains=True)
+    else:
+        program.call(
+            "aten::relu" if kind == "relu" else "aten::mse_loss", time, [x, x], trains=True
+        )
+
+
+@settings(max_examples=40, deadline=None)
+@given(networks(), st.integers(4, 70), st.booleans(), st.integers(3, 7))
+def test_healthy_networks_are_asked_in_vain(
+    drawn: list[tuple[str, int, float]], rows: int, framed: bool, steps: int
+) -> None:
+    program = Shaped()
+    for _ in range(steps):
+        with program.step():
+            program.call("aten::randn", 5, [[], [], []], [f"[{rows}, 3]"])
+            for number, (kind, width, time) in enumerate(drawn):
+                if framed:
+                    with program.frame(f"nn.Module: Block_{number}"):
+                        _layer(program, number, kind, rows, width, time)
+                else:
+                    _layer(program, number, kind, rows, width, time)
+            program.backward()
+            program.update(*([width, width] for _, width, _ in drawn))
+    assert not asked(made(program.listed))

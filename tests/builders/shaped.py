@@ -79,6 +79,14 @@ class Shaped:
             self.now += length + 1
         self._open = []
 
+    def update(self, *weights: Sequence[int]) -> None:
+        """An optimizer's step over weights of some shapes."""
+        begin = self.now
+        for shape in weights:
+            self.call("aten::add_", 2, [shape, shape, []])
+        name = "Optimizer.step#SGD.step"
+        self.listed.append(span("user_annotation", name, begin - 0.2, self.now - begin))
+
     @contextmanager
     def frame(self, name: str) -> Iterator[None]:
         """A Python frame, or a module (``nn.Module: Linear_0``), around what is called in it."""

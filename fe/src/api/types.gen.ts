@@ -698,11 +698,22 @@ export interface Unexplained {
   share: number;
 }
 
+/** What the answer says as numbers, null where it says none: that `part_ns` of `whole_ns` is taken, that most of it, or `place_ns`, is at a place, and that `left_ns` would be left. `rule`: of the finding that is the answer, null where none is. `group`: the part of the strip that it is about, where it is about all of one. */
+export interface Told {
+  rule: string | null;
+  group: string;
+  part_ns: number | null;
+  whole_ns: number | null;
+  place_ns: number | null;
+  left_ns: number | null;
+}
+
 /** Route `/findings`, the one to act on first. `steps` were analysed: the selected ones; where all are, cold and cut ones are left out, if others are there. `median` is the row of the one that speaks for them, of `step_ns`; all savings are of it. On average they take `mean_ns`. `about`: kind of run, device and step in words. `line`: the line that `detail` names, with its folders. `unexplained`: the longest lines that no finding is about. `totals`: one per certainty that occurs; `together`: why what they save differs from the sum of the findings, empty where it does not. `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer, `detail` what follows it: where, and what then. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
 export interface FindingsPayload {
   subject: Subject;
   headline: string;
   detail: string;
+  told: Told;
   line: string | null;
   about: string;
   median: number | null;

@@ -9,10 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.analysis.findings.cases import Findings, item, made, rules, span
+from tests.analysis.findings.cases import Findings, item, launched, made, rules, span
 from tests.builders.shaped import Shaped
 
-QUESTIONS = {"costly_order", "discarded_work", "growing_work", "repeated_input", "same_again"}
+QUESTIONS = {
+    "costly_order",
+    "discarded_work",
+    "growing_work",
+    "large_intermediate",
+    "padded_input",
+    "repeated_input",
+    "same_again",
+}
 SIZES = st.integers(3, 60)
 FRAME = "train/parts.py(7): work"
 Piece = Callable[[Shaped], None]
@@ -27,6 +35,7 @@ def found(piece: Piece, depth: int = 1, rest: float = 100, steps: int = 3) -> Fi
             _nested(program, piece, depth)
             program.call("aten::mse_loss", 5, [[16, 77], [16, 77]], trains=True)
             program.backward()
+            program.update([50, 51], [50])
     return made(program.listed)
 
 
@@ -178,11 +187,13 @@ def _body(program: Shaped, rows: int) -> None:
 
 
 @settings(max_examples=10, deadline=None)
-@given(SIZES, st.integers(2, 4), st.integers(1, 3))
+@given(SIZES, st.integers(2, 4), st.integers(1, 3), st.booleans())
 def test_a_module_called_again_on_the_same_input_is_found(
-    rows: int, calls: int, depth: int
+    rows: int, calls: int, depth: int, inside: bool
 ) -> None:
-    def piece(program: Shaped) -> None:
+    """In one forward pass it is likely the same input, between two it may be another one from outside."""
+
+    def twice(program: Shaped) -> None:
         program.call("aten::randn", 5, [[], [], []], [f"[{rows}, 51]"])
         for number in range(calls):
             with program.frame("nn.Module: Body_0"):
@@ -192,8 +203,15 @@ def test_a_module_called_again_on_the_same_input_is_found(
             with program.frame(f"nn.Module: Head_{number}"):
                 program.call("aten::linear", 9, [[rows, 50], [number + 2, 50]], trains=True)
 
+    def piece(program: Shaped) -> None:
+        if not inside:
+            return twice(program)
+        with program.frame("nn.Module: Net_0"):
+            return twice(program)
+
     one = item(found(piece, depth), "same_again")
     assert one["words"]["what"] == "Body"
+    assert one["certainty"] == ("likely" if inside else "theoretical")
     assert one["numbers"]["calls"] == calls - 1
     assert one["recoverable_ns"] == pytest.approx(400e3 * (calls - 1), rel=0.05)
 
@@ -277,3 +295,158 @@ def test_two_places_of_a_program_s_own_are_both_told() -> None:
     mine = [one for one in made(entries)["found"] if one["rule"] == "own_code"]
     assert [one["words"]["what"] for one in mine] == ["calling log", "calling check"]
     assert [one["line"] for one in mine] == ["a.py(3): log", "b.py(9): check"]
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(8, 40), st.integers(8, 40), st.integers(1, 3), st.booleans())
+def test_a_large_tensor_that_is_summed_at_once_is_found(
+    rows: int, columns: int, depth: int, powers: bool
+) -> None:
+    large = [rows, columns, 24]
+
+    def piece(program: Shaped) -> None:
+        program.call("aten::sub", 200, [[rows, 1, 24], [1, columns, 24]], trains=True)
+        if powers:
+            program.call("aten::pow", 100, [large, []], ["", "2"], trains=True)
+        program.call("aten::sum", 100, [large, []], ["", "[-1]"], trains=True)
+
+    one = item(found(piece, depth), "large_intermediate")
+    assert one["words"]["shape"] == str(large)
+    assert one["line"] == FRAME
+    assert one["numbers"]["times"] == min(rows, columns)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.sampled_from(["read again", "not linear", "not summed", "as large"]))
+def test_a_large_tensor_that_is_needed_is_fine(why: str) -> None:
+    large = [30, 30, 24]
+
+    def piece(program: Shaped) -> None:
+        small = [large] if why == "as large" else [[30, 1, 24]]
+        program.call("aten::sub", 200, [*small, [1, 30, 24]], trains=True)
+        name = "aten::tanh" if why == "not linear" else "aten::abs"
+        program.call(name, 100, [large], trains=True)
+        if why == "not summed":
+            program.call("aten::linear", 100, [large, [24, 24]], trains=True)
+            return
+        program.call("aten::sum", 100, [large, []], ["", "[-1]"], trains=True)
+        if why == "read again":
+            program.call("aten::mean", 100, [large, []], ["", "[0]"], trains=True)
+
+    assert "large_intermediate" not in asked(found(piece))
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.integers(3, 90), min_size=2, max_size=9), st.booleans(), st.booleans())
+def test_padding_is_found(sizes: list[int], written: bool, fits: bool) -> None:
+    longest = max(sizes)
+    length = longest + 1 if fits else 3 * longest + 1
+    batch = [len(sizes), length]
+
+    def piece(program: Shaped) -> None:
+        if written:
+            program.call("aten::zeros", 5, [[], []], [str(batch)])
+        for size in sizes:
+            if written:
+                program.call("aten::select", 2, [batch, [], []], ["", "0", "0"])
+                program.call("aten::slice", 2, *_cut([length], 0, size))
+                program.call("aten::copy_", 2, [[size], [size]])
+            else:
+                program.call("aten::pad", 2, [[size], [], [], []], ["", f"[0, {length - size}]"])
+        if not written:
+            program.call("aten::stack", 5, [[[length]] * len(sizes), []])
+        program.call("aten::embedding", 100, [[50, 7], batch], trains=True)
+        program.call("aten::linear", 400, [[*batch, 7], [9, 7]], trains=True)
+
+    findings = found(piece)
+    assert ("padded_input" in asked(findings)) != fits
+    if not fits:
+        one = item(findings, "padded_input")
+        assert one["numbers"]["padding"] == pytest.approx(1 - longest / length)
+        assert one["recoverable_ns"] == pytest.approx(1e6 * (1 - longest / length), rel=0.05)
+
+
+def test_what_is_thrown_away_on_a_device_is_its_work() -> None:
+    program = Shaped()
+    for number in range(3):
+        with program.step(), program.frame(FRAME):
+            begin = program.now
+            program.call("aten::mm", 10, [[500, 9], [9, 400]])
+            program.call("aten::slice", 2, *_cut([500, 400], 1, 40))
+            program.listed += launched("gemm", number + 1, begin + 2, begin + 5, 900)
+            wait = span("cuda_runtime", "cudaDeviceSynchronize", begin + 16, 895, correlation=99)
+            program.listed.append(wait)
+            program.now = begin + 930
+    one = item(made(program.listed), "discarded_work")
+    assert one["recoverable_ns"] == pytest.approx(0.9 * 900e3, rel=0.02)
+
+
+def test_functions_within_the_model_that_train_nothing_are_told() -> None:
+    """A hook that looks at each output."""
+    program = Shaped()
+    for _ in range(3):
+        with program.step():
+            with program.frame("nn.Module: Net_0"):
+                program.call("aten::linear", 300, [[16, 77], [77, 77]], trains=True)
+                with program.frame("watch.py(4): look"):
+                    program.call("aten::std", 200, [[16, 77]])
+            program.call("aten::mse_loss", 5, [[16, 77], [16, 77]], trains=True)
+            program.backward()
+    one = item(made(program.listed), "own_code")
+    assert one["line"] == "watch.py(4): look"
+    assert one["recoverable_ns"] == pytest.approx(201e3, rel=0.02)
+
+
+@st.composite
+def networks(draw: st.DrawFn) -> list[tuple[str, int, float]]:
+    """Layers of a network: their kind, width and time."""
+    kinds = st.sampled_from(["linear", "relu", "norm", "residual", "attention", "chunk", "loss"])
+    layer = st.tuples(kinds, st.integers(4, 60), st.floats(20, 400))
+    return draw(st.lists(layer, min_size=3, max_size=14))
+
+
+def _layer(program: Shaped, number: int, kind: str, rows: int, width: int, time: float) -> None:
+    x = [rows, width]
+    if kind == "linear":
+        with program.frame(f"nn.Module: Linear_{10 + number}"):
+            program.call("aten::linear", time, [x, [width, width], [width]], trains=True)
+    elif kind == "norm":
+        dims = [x, [], [width], [width], []]
+        program.call("aten::layer_norm", time, dims, ["", f"[{width}]"], trains=True)
+    elif kind == "attention":
+        q = [4, rows, 2, width]
+        for part in ("q", "k", "v"):
+            with program.frame(f"nn.Module: Linear_{100 * number + ord(part)}"):
+                program.call("aten::linear", time / 4, [x, [width, width], [width]], trains=True)
+        program.call("aten::scaled_dot_product_attention", time, [q, q, q], trains=True)
+    elif kind == "chunk":
+        for begin, end in ((0, width // 2), (width // 2, width)):
+            concrete = ["", "1", str(begin), str(end), "1"]
+            program.call("aten::slice", 2, [x, [], [], [], []], concrete, trains=True)
+            program.call("aten::sigmoid", time / 4, [[rows, end - begin]], trains=True)
+    elif kind == "residual":
+        program.call("aten::add", time, [x, x, []], trains=True)
+    else:
+        program.call(
+            "aten::relu" if kind == "relu" else "aten::mse_loss", time, [x, x], trains=True
+        )
+
+
+@settings(max_examples=40, deadline=None)
+@given(networks(), st.integers(4, 70), st.booleans(), st.integers(3, 7))
+def test_healthy_networks_are_asked_in_vain(
+    drawn: list[tuple[str, int, float]], rows: int, framed: bool, steps: int
+) -> None:
+    program = Shaped()
+    for _ in range(steps):
+        with program.step():
+            program.call("aten::randn", 5, [[], [], []], [f"[{rows}, 3]"])
+            for number, (kind, width, time) in enumerate(drawn):
+                if framed:
+                    with program.frame(f"nn.Module: Block_{number}"):
+                        _layer(program, number, kind, rows, width, time)
+                else:
+                    _layer(program, number, kind, rows, width, time)
+            program.backward()
+            program.update(*([width, width] for _, width, _ in drawn))
+    assert not asked(made(program.listed))

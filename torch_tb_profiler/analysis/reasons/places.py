@@ -15,7 +15,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import climb, depths, nearest, subtree_totals
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -49,13 +49,13 @@ class Places(msgspec.Struct, frozen=True):
         order = np.argsort(depth, kind="stable")
         bounds = np.searchsorted(depth[order], np.arange(int(depth.max(initial=-1)) + 2))
         for level in np.split(order, bounds[1:-1]):
-            key = np.stack((of[above[level]], spans["name"][row[level]].astype(np.int64)))
-            each, place, group = np.unique(key, axis=1, return_index=True, return_inverse=True)
-            of[level] = count + group.ravel()
-            parent.append(each[0])
-            name.append(each[1])
+            above_of, names = of[above[level]], spans["name"][row[level]].astype(np.int64)
+            place, group = group_rows((above_of, names))
+            of[level] = count + group
+            parent.append(above_of[place])
+            name.append(names[place])
             first.append(row[level[place]])
-            count += each.shape[1]
+            count += len(place)
         none = np.zeros(0, np.int64)
         full = np.full(spans.n, -1, np.int64)
         full[row] = of[:-1]

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from enum import IntEnum
 
@@ -21,6 +22,10 @@ from torch_tb_profiler.hardware.call import Call, Unrecorded
 from torch_tb_profiler.hardware.fusion import step_of
 from torch_tb_profiler.hardware.results import Shape, broadcast, windows
 
+DRAWS = re.compile(
+    r"rand|dropout|bernoulli|multinomial|poisson|(?:^|::)(?:normal|uniform|exponential)_?$"
+)
+"""Names of functions that draw random numbers."""
 _LAST = 1 << 60
 """An end that a slice has where it goes to the end."""
 
@@ -152,6 +157,7 @@ _PARTS: Mapping[str, Callable[[Call, Shape], _Taken]] = {
     "select": _select,
     "diagonal": _diagonal,
     "diag": _diagonal,
+    "trace": lambda call, shape: (*_diagonal(call, shape)[:1], (), True),
     "index": _index,
     "gather": _gather,
     "index_select": _index_select,
@@ -165,8 +171,8 @@ def _first(call: Call) -> Shape:
 
 def _sizes(call: Call) -> Shape:
     """What a function that fills a new tensor is told: ``[600000]`` or ``600000``."""
-    given = [call.integers(at) or () for at in range(3)]
-    return next((sizes for sizes in given if len(sizes) > 1), given[0])
+    listed = (at for at in range(3) if isinstance(call.value(at), list))
+    return call.integers(next(listed, 0)) or ()
 
 
 def _viewed(call: Call) -> Shape | None:

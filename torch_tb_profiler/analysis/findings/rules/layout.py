@@ -1,11 +1,12 @@
 """Copies that put a tensor into another order in memory: ``contiguous`` and ``reshape`` that had to copy,
 conversions between channels first and last.
 
-Evidence: ``aten::contiguous``, ``aten::reshape``, ``aten::flatten`` that the program calls, with an ``aten::clone`` beneath
-them that copies, the outermost of them, at least four per step, by names alone; on a device what they launch, and the
-kernels of libraries that turn channels first into last or back. On a host also elementwise operators of two tensors that
-lie in different orders, where strides were recorded. Change: the copies take no time, those operators as long per
-element as others. Likely: a layout that all operators accept has to exist.
+Evidence: ``aten::contiguous``, ``aten::reshape``, ``aten::flatten`` that the program calls, with an ``aten::clone``
+beneath them that copies, the outermost of them, at least four per step, by names alone, those that files of PyTorch
+call left out; on a device what they launch, and the kernels of libraries that turn channels first into last or back.
+On a host also elementwise operators of two tensors that lie in different orders, where strides were recorded. Change:
+the copies take no time, those operators as long per element as others. Likely: a layout that all operators accept has
+to exist.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import re
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.figures.source_lines import OTHERS, line_ranks
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import calls_gone, own_time_takes, together
 from torch_tb_profiler.analysis.findings.operators import (
@@ -25,7 +28,8 @@ from torch_tb_profiler.analysis.findings.operators import (
 )
 from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.hardware.call import Call
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.roles import Role
 
 FEWEST = 4
 """Copies by operators per step, below which no layout flips again and again."""
@@ -114,7 +118,19 @@ def ordering(context: RuleContext) -> Ints:
     others = context.operators[~is_order & context.named(context.operators, _ATEN.match)]
     orders = orders[~beneath(context, others)[orders]]
     home = context.home(clones, orders)
-    return context.within(outermost(context, np.unique(home[home >= 0])))
+    row = context.within(outermost(context, np.unique(home[home >= 0])))
+    return row[~_of_torch(context, row)]
+
+
+def _of_torch(context: RuleContext, row: Ints) -> Mask:
+    """Which operators a Python file of PyTorch calls, in which nobody keeps another layout."""
+    spans = context.trace["spans"]
+    python = spans["role"] == Role.PYTHON
+    rank = np.where(
+        python, line_ranks(context.trace.strings, spans["name"][python])[spans["name"]], 0
+    )
+    caller = climb(context.parent, row, rank > 0)
+    return np.asarray((caller >= 0) & (rank[caller] == OTHERS))
 
 
 RULE = Rule(

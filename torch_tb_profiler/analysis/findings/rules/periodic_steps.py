@@ -15,7 +15,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.figures.source_lines import is_user_code
+from torch_tb_profiler.analysis.figures.source_lines import OWN, is_user_code, line_ranks
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import (
@@ -128,6 +128,8 @@ def _doing(context: RuleContext, own: Own) -> str:
     """``keep (torch.serialization.save)``, ``aten::sort``, or after what nothing was recorded."""
     text = context.trace.strings[own.name] if own.name >= 0 else ""
     if not own.recorded:
+        if inner := _frame_around(context, own):
+            return f"{inner}, most of it outside of every operator"
         return (
             f"nothing recorded after {function_name(text)}"
             if text
@@ -138,6 +140,23 @@ def _doing(context: RuleContext, own: Own) -> str:
         return function_name(text)
     called = _library_call(context, own)
     return f"{frame.function} ({called})" if called else frame.function
+
+
+def _frame_around(context: RuleContext, own: Own) -> str:
+    """The innermost function of the user's own that holds most of the longest stretch, and what it calls; empty where no frame was recorded."""
+    longest = int((own.end - own.start).argmax())
+    begin, stop = int(own.start[longest]), int(own.end[longest])
+    row = context.on_main(context.of_role(Role.PYTHON))
+    row = row[~context.training.loop[row]]
+    start, end = context.times(row)
+    row = row[2 * (np.minimum(end, stop) - np.maximum(start, begin)) >= stop - begin]
+    if not len(row):
+        return ""
+    # Each lies in the one before it.
+    rank = line_ranks(context.trace.strings, context.trace["spans"]["name"][row])
+    users = row[rank[context.trace["spans"]["name"][row]] == OWN]
+    names = [function_name(context.name_of(int(one[-1]))) for one in (users, row) if len(one)]
+    return f"{names[0]} ({names[-1]})" if names[0] != names[-1] else names[0]
 
 
 def _unseen(context: RuleContext, own: Own) -> str:

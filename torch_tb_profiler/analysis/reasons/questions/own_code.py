@@ -1,5 +1,5 @@
 """The program's own code, outside of what trains: the functions that the loop calls apart from model, backward, optimizer, input and
-communication, and Python that runs within these, in which the program's thread spends the critical path.
+communication, and Python and functions of no use to the gradients that run within these, in which the program's thread spends the critical path.
 
 ::
 
@@ -10,16 +10,17 @@ Evidence: of each call of the loop that takes 5 % of the steps or more, the inne
 it stands for it, with the call below that holds most; within what trains, the time in frames of one function of the user's own and in
 what these call of Python's own, outside of every operator and library. Three places at most.
 Change: that function, or that time, is gone. Certain where a known fix avoids the call (``catalogue.json``); likely where it takes a third of
-the step; else theoretical, because what it does may be needed. Wrong where it is the work itself, such as in a program without modules, and
-where recording each Python call is what takes the time.
+the step, or is a Python loop of a thousand calls; else theoretical, because what it does may be needed. Wrong where it is the work itself, such
+as in a program without modules, and where recording each Python call is what takes the time.
 """
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import costliest, picked
-from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.arrays.nesting import climb, with_ancestors
 from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
 from torch_tb_profiler.analysis.figures.selection import judged_steps
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
@@ -34,9 +35,10 @@ from torch_tb_profiler.analysis.findings.host_time import (
     on_path,
     python_loop,
 )
-from torch_tb_profiler.analysis.findings.operators import beneath
+from torch_tb_profiler.analysis.findings.operators import beneath, outermost
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Claims, Rule, RuleContext
 from torch_tb_profiler.analysis.reasons.places import Places
+from torch_tb_profiler.analysis.reasons.uses import DRAWS
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import function_name
@@ -50,31 +52,37 @@ _MOST_FOUND = 3
 def _claim(context: RuleContext) -> Claims:
     spans = context.trace["spans"]
     python = spans["role"] == Role.PYTHON
-    if context.has_device or not python.any():
+    if not python.any():
         return None
     rank = np.where(
         python, line_ranks(context.trace.strings, spans["name"][python])[spans["name"]], 0
     )
     unnamed = name_mask(context.trace.strings, spans["name"][python], NO_NAME.search)[spans["name"]]
-    found = [*_beside(context, (rank == OWN) & ~unnamed), *_within(context, rank, unnamed)]
+    own = (rank == OWN) & ~unnamed
+    found = [*_beside(context, own), *_within(context, rank, own), *_aside(context, own)]
     least = LEAST * context.windows.length / len(context.steps)
     found = [one for one in found if one.numbers["taken"] >= least]
     return sorted(found, key=lambda one: -one.numbers["taken"])[:_MOST_FOUND]
 
 
 def _beside(context: RuleContext, own: Mask) -> list[Candidate]:
-    """Of what the loop calls besides training, the places that take most."""
+    """Of what the loop calls besides training, the places that take most; nothing of a device's program that trains nothing: it may serve."""
+    if context.has_device and not context.training.backward.any():
+        return []
     event, start, end = on_path(context, *HOST)
     other = context.training.housekeeping
     event, start, end = (column[other[event]] for column in (event, start, end))
     places = Places.made(context, other)
     total = places.within(event, end - start)
     found = []
+    python = context.trace["spans"]["role"][places.span] == Role.PYTHON
     tops = np.flatnonzero((places.parent < 0) & (total >= LEAST * context.windows.length))
-    for top in tops[np.argsort(-total[tops], kind="stable")][:_MOST_FOUND].tolist():
+    tops = tops[np.argsort(-total[tops], kind="stable")]
+    # Of a program that trains nothing what comes first may be the work itself.
+    more = tops[1:][python[tops[1:]] & context.training.own.any()]
+    for top in [*tops[:1].tolist(), *more.tolist()][:_MOST_FOUND]:
         chain = places.chain(top, total, MOST)
-        python = context.trace["spans"]["role"][places.span[chain]] == Role.PYTHON
-        chain = chain[: 1 + int(np.argmin(np.append(python[1:], False)))]
+        chain = chain[: 1 + int(np.argmin(np.append(python[chain[1:]], False)))]
         mine = [at for at, place in enumerate(chain) if own[places.span[place]]]
         last = mine[-1] if mine else 0
         inside = places.beneath(chain[last])[places.of[event]]
@@ -103,6 +111,8 @@ def _called(context: RuleContext, call: Ints, start: Ints, end: Ints, callee: in
         what = f"{'evaluation' if seen < every else 'running modules without gradients'} in {name}"
     often, rounds = python_loop(context, row)
     much = taken >= MUCH * context.windows.length and (not evaluates or seen < every)
+    # Random numbers that the loop itself draws are its input.
+    much = (much or bool(often)) and not DRAWS.search(name) and bool(context.training.own.any())
     return Candidate(
         call,
         start,
@@ -156,14 +166,14 @@ def _evaluates(context: RuleContext, row: Ints) -> bool:
     return bool(took >= MOST * context.when(row).length)
 
 
-def _within(context: RuleContext, rank: Array, unnamed: Mask) -> list[Candidate]:
+def _within(context: RuleContext, rank: Array, own: Mask) -> list[Candidate]:
     """The functions that run Python within the model, its backward pass or optimizer."""
     spans = context.trace["spans"]
     event, start, end = on_path(context, PathCause.PYTHON)
     nearest_line = climb(context.parent, event, rank >= 1)
     mine = (nearest_line >= 0) & (rank[nearest_line] == OWN) & context.training.inside[event]
     event, start, end = event[mine], start[mine], end[mine]
-    function = climb(context.parent, event, (rank == OWN) & ~unnamed).astype(np.int64)
+    function = climb(context.parent, event, own).astype(np.int64)
     found: list[Candidate] = []
     # The loop itself is no place.
     left = (function >= 0) & ~context.training.loop[function]
@@ -186,10 +196,42 @@ def _within(context: RuleContext, rank: Array, unnamed: Mask) -> list[Candidate]
                 end[best],
                 numbers,
                 words,
-                certainty="likely" if total >= MUCH * context.windows.length else "theoretical",
+                certainty="likely"
+                if often or total >= MUCH * context.windows.length
+                else "theoretical",
                 edit=thread_time_gone(spans["track"][function[best]], start[best], end[best]),
             )
         )
+    return found
+
+
+def _aside(context: RuleContext, own: Mask) -> list[Candidate]:
+    """The user's functions within model and backward in which nothing is differentiated: hooks, checks, statistics."""
+    training, parent = context.training, context.parent
+    if not len(training.differentiated):
+        return []
+    spans = context.trace["spans"]
+    works = context.mask(training.differentiated)
+    works |= context.mask(training.modules) | training.backward | training.loop
+    holds = with_ancestors(parent, works)
+    updates = context.rows_named(context.calls, lambda name: name.startswith("Optimizer."))
+    within = training.inside & ~beneath(context, updates)
+    frame = np.flatnonzero(own & within & ~holds)
+    event, start, end = on_path(context, *HOST)
+    call = climb(parent, event, context.mask(outermost(context, frame))).astype(np.int64)
+    known = call >= 0
+    call, start, end = call[known], start[known], end[known]
+    names = spans["name"][call]
+    found = []
+    for name in np.unique(names).tolist():
+        mine = names == name
+        if int((end - start)[mine].sum()) >= LEAST * context.windows.length:
+            one = _called(context, call[mine], start[mine], end[mine], -1)
+            words = one.words | {
+                "kind": one.words["kind"]
+                or "part of model or backward, and nothing in it is differentiated"
+            }
+            found.append(msgspec.structs.replace(one, words=words))
     return found
 
 
@@ -199,8 +241,7 @@ RULE = Rule(
     title="Code of the program's own takes much of the {step}",
     action="Do less of {what}, or less often",
     fact="{taken} of the {step}",
-    sentence="""{what} takes {taken} of the {step}, in {which_steps}{at}: it is no operator of the model, no backward and no
-    update. Without it the {step} is {gain} ({share}) shorter.""",
+    sentence="""{what} takes {taken} of the {step}, in {which_steps}{at}, apart from what trains. Without it the {step} is {gain} ({share}) shorter.""",
     attempt="""Do it less often, on fewer values, or in another thread or process; write a Python loop as operators on whole
     tensors, or compile the function with torch.compile; compute once what stays the same.""",
     caveat="""What the program needs of it remains. In a program that neither trains nor has modules it may be

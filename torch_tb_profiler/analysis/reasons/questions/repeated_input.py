@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.operators import read_arguments
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Reach, Rule, RuleContext
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
-from torch_tb_profiler.analysis.reasons.uses import How, Use
+from torch_tb_profiler.analysis.reasons.uses import DRAWS, How, Use
 from torch_tb_profiler.hardware.results import Shape
 
 LEAST = 2
@@ -132,7 +132,7 @@ def _candidate(context: RuleContext, calls: Calls, found: list[_Repeat]) -> Cand
     chief = max(found, key=lambda one: int(calls.cost[[one.copy, *one.after]].sum()))
     after = sorted(chief.after, key=lambda at: -int(calls.cost[at]))
     names = dict.fromkeys(texts[int(calls.name[at])] for at in after)
-    drawn = any("dropout" in name or "rand" in name for name in names)
+    drawn = any(DRAWS.search(name) for name in names)
     return Candidate(
         *calls.acted(chosen),
         {

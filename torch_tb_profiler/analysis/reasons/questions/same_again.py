@@ -6,21 +6,23 @@
            body(x)   [linear x·W₁ → a][relu a → b]      head        again: x is the only tensor of its shape, W₁ is of the same module
            mask()    [ones → c][tril c → d]                         and in the next step again: nothing in it comes from data
 
-Evidence: values are numbered through a step: a call with the same name, arguments and values, in the same module instance, makes the
-value that it made before; a tensor of a shape is the one made last of it. A call of a function is again where all its operators are. A value
-is constant where nothing that it is made from is drawn, differentiated or changed by the optimizer, in each step alike. Change: what is
-again takes no time, with its backward. Likely; theoretical where a tensor from outside of the step is read (that may be another one), or
-random numbers are drawn. Needs shapes; the first part Python frames.
+Evidence: values are numbered through a step: a call with the same name, arguments and values, in the same module instance, makes the value
+that it made before; a tensor of a shape is the one made last of it. A call of a function is again where all its operators are. A value is
+constant where nothing that it is made from is drawn, differentiated or changed by the optimizer, in each step alike. Change: what is again
+takes no time, with its backward. Likely; theoretical where a tensor from outside of the step is read (that may be another one), the calls
+are of no one forward pass, or random numbers are drawn. Needs shapes; the first part Python frames.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.findings import links
@@ -28,15 +30,15 @@ from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.operators import beneath, read_arguments, tensors
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Reach, Rule, RuleContext
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
+from torch_tb_profiler.analysis.reasons.uses import DRAWS
 from torch_tb_profiler.hardware.results import Shape
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
 
 MOST_CALLS = 200_000
 """Calls whose values are numbered."""
 MOST_FOUND = 3
-_DRAWS = re.compile(r"rand|dropout|bernoulli|multinomial|normal_$|uniform_$|exponential_$|poisson")
 _STEADY = re.compile(
     r"aten::(?:arange|ones|zeros|eye|full|linspace|logspace|tril_indices|triu_indices|empty|scalar_tensor)(?:_like)?$"
 )
@@ -60,13 +62,15 @@ def _claim(context: RuleContext) -> Claims:
     if not any(calls.uses):
         return None
     values = _numbered(context, calls, set())
+    least = THRESHOLD * context.windows.length
+    if max(calls.cost[values.again].sum(), calls.cost[values.constant].sum()) < least:
+        return None
     other = np.unique(calls.kind[~values.constant])
     # A tensor from outside of the step may be one that an earlier step made.
     made = {use.makes for use in (calls.uses[kind] for kind in other.tolist()) if use and use.makes}
     values = _numbered(context, calls, made)
     found = [*_repeated(context, calls, values), *_constant(context, calls, values)]
     found.sort(key=lambda pair: -pair[0])
-    least = THRESHOLD * context.windows.length
     return [candidate for cost, candidate in found[:MOST_FOUND] if cost >= least]
 
 
@@ -78,7 +82,7 @@ def _numbered(context: RuleContext, calls: Calls, varies: set[Shape]) -> _Values
     changed = _changed(context)
     varies = changed | varies
     names = [strings[int(calls.name[row])] for row in np.unique(kind, return_index=True)[1]]
-    drawn = np.array([_DRAWS.search(name) is not None for name in names])[kind]
+    drawn = np.array([DRAWS.search(name) is not None for name in names])[kind]
     made = np.array([_STEADY.match(name) is not None for name in names])[kind]
     inside = np.array([name.endswith("_") for name in names])[kind]
     differs = np.zeros(n, np.bool_)
@@ -172,30 +176,34 @@ def _repeated(context: RuleContext, calls: Calls, values: _Values) -> list[tuple
     whole = (high > low) & (before[high] - before[low] == high - low)
     frame, low, high = frame[whole], low[whole], high[whole]
     # Of frames within each other the outermost, if its function was there before in the step.
-    first = _earlier(context, frame)
+    step = context.facts["span_links"]["step"]
+    first = _earlier(context, frame, lambda row: step[row])
     frame, low, high = frame[first], low[first], high[first]
+    # Within one forward pass a tensor that the pass made is hardly there beside one from outside of the same shape.
+    modules = context.mask(context.training.modules)
+    one_pass = _earlier(
+        context, frame, lambda row: climb(parent, parent[row].astype(np.int64), modules)
+    )
     outer = climb(parent, parent[frame].astype(np.int64), context.mask(frame)) < 0
     found = []
     for name in np.unique(spans["name"][frame[outer]]).tolist():
         mine = np.flatnonzero(outer & (spans["name"][frame] == name))
         chosen = np.unique(np.concatenate([np.arange(low[i], high[i]) for i in mine.tolist()]))
-        sure = bool(values.sure[chosen].all() and not values.drawn[chosen].any())
+        sure = values.sure[chosen].all() and not values.drawn[chosen].any() and one_pass[mine].all()
+        inside = climb(parent, parent[frame[mine]].astype(np.int64), modules) >= 0
         text = function_name(context.trace.strings[name]).removeprefix("nn.Module: ")
         numbers = {"calls": (len(mine)) / len(context.steps)}
         words = {"what": re.sub(r"_\d+$", "", text), "again": "yes"}
-        found.append(_found(context, calls, chosen, numbers, words, sure))
+        found.append(_found(context, calls, chosen, numbers, words, bool(sure and inside.all())))
     return found
 
 
-def _earlier(context: RuleContext, frame: Ints) -> Mask:
-    """Which frames have one of their name before them in their step."""
+def _earlier(context: RuleContext, frame: Ints, around: Callable[[Ints], Array]) -> Mask:
+    """Which frames have one of their name before them in what is ``around`` them."""
     spans = context.trace["spans"]
-    every = context.on_main(
-        context.within(np.flatnonzero(np.isin(spans["name"], np.unique(spans["name"][frame]))))
-    )
-    step = context.facts["span_links"]["step"][every]
-    key = np.stack((spans["name"][every].astype(np.int64), step.astype(np.int64)))
-    _, first = np.unique(key, axis=1, return_index=True)
+    alike = np.isin(spans["name"], np.unique(spans["name"][frame]))
+    every = context.on_main(context.within(np.flatnonzero(alike)))
+    first, _ = group_rows((spans["name"][every], around(every).astype(np.int64)))
     return np.asarray(~np.isin(frame, every[first]))
 
 

@@ -450,3 +450,29 @@ def test_healthy_networks_are_asked_in_vain(
             program.backward()
             program.update(*([width, width] for _, width, _ in drawn))
     assert not asked(made(program.listed))
+
+
+ODD = st.sampled_from(["", "-1", "9", "[2, 2]", "[]", "nan", "True", "x", "9223372036854775807"])
+NAMES = "slice select narrow diagonal index gather pad zeros sort repeat view permute conv2d mm t flatten cat sum randperm trace"
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(NAMES.split()),
+            st.lists(st.lists(st.integers(0, 5), max_size=4), max_size=4),
+            st.lists(ODD, max_size=5),
+        ),
+        max_size=12,
+    )
+)
+def test_any_arguments_are_survived(drawn: list[tuple[str, list[list[int]], list[str]]]) -> None:
+    program = Shaped()
+    for _ in range(2):
+        with program.step():
+            for name, dims, concrete in drawn:
+                program.call(f"aten::{name}", 50, dims, concrete)
+            program.call("aten::relu", 50, [[3, 3]], trains=True)
+            program.backward()
+    made(program.listed)

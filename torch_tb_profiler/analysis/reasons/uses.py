@@ -103,7 +103,7 @@ def _axis(call: Call, at: int, shape: Shape) -> int:
 
 def _with(shape: Shape, axis: int, size: int) -> _Taken:
     made = (*shape[:axis], size, *shape[axis + 1 :])
-    return size / shape[axis], made, axis == len(shape) - 1
+    return min(max(size / shape[axis], 0.0), 1.0), made, axis == len(shape) - 1
 
 
 def _slice(call: Call, shape: Shape) -> _Taken:

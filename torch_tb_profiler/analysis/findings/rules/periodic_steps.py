@@ -129,7 +129,7 @@ def _doing(context: RuleContext, own: Own) -> str:
     text = context.trace.strings[own.name] if own.name >= 0 else ""
     if not own.recorded:
         if inner := _frame_around(context, own):
-            return f"{inner}, most of it outside of every operator"
+            return f"most of it in {inner}, outside of every operator"
         return (
             f"nothing recorded after {function_name(text)}"
             if text

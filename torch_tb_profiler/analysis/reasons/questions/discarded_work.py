@@ -100,7 +100,7 @@ def _wasted(calls: Calls, order: list[int], uses: list[Use | None]) -> list[_Was
             if use.how == How.ROWS and made.last:
                 share = 1.0
             if use.how == How.ORDERS:
-                share = max(share, 1 / max(math.log2(max(use.makes or (2,))), 1))
+                share = max(share, 1 / math.log2(max(2, *(use.makes or ()))))
             if share <= MOST_READ:
                 found.append(_Waste(at, made.by, share))
         _note(read, use, made, at, _kept(use, order, place, kind, uses), kind[at])
@@ -145,7 +145,7 @@ def _kept(
         for other in later.reads if later else ():
             rest = len(other) - 1
             if rest < len(shape) and other[1:] == shape[len(shape) - rest :] and other != shape:
-                return float(min(math.prod(other) / math.prod(shape), 1.0))
+                return float(min(math.prod(other) / max(math.prod(shape), 1), 1.0))
     return 1.0
 
 

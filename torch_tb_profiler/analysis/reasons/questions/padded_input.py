@@ -82,7 +82,7 @@ def _padded(calls: Calls, names: list[str], place: Ints) -> list[tuple[int, int,
             size, shape = use.reads[0][-1], (*use.reads[0][:-1], use.reads[0][-1] + sum(pads[:2]))
             length = shape[-1]
         elif names[at] == "aten::slice" and filled and use.how == How.PART and use.makes:
-            axis = call.value(1) or 0
+            axis = (call.integers(1) or (0,))[0] % len(use.makes)
             length, size = use.reads[0][axis], use.makes[axis]
             shape = filled
             if call.value(2) or length not in filled or call.value(4) not in (1, None):

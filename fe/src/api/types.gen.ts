@@ -648,7 +648,7 @@ export interface Evidence {
   dur_ns: number;
 }
 
-/** Something that costs time. `action` says in a few words what to do, `fact` what decides it, `often` in which steps (empty for a single one); `steps`: their rows. `step`: the row of the step that the saving is of, null where that is the median one. `subject`: what its figures are of, null where that is the step of the reply: who holds others back is told of a step of the job. `sentence` names what and how much. `recoverable_ns`: by how much a step would be shorter with the change that the finding states, simulated (`null`: it costs no step time, e.g. memory near capacity; `share` and `certainty` are null then too), and from what to what such changes really came to (`recoverable_low_ns`, `recoverable_high_ns`). `change`: that change as `whatif` takes it, where it has a name. `evidence`: the most expensive few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
+/** Something that costs time. `action` says in a few words what to do, `fact` what decides it, `often` in which steps (empty for a single one); `steps`: their rows. `step`: the row of the step that the saving is of, null where that is the median one. `subject`: what its figures are of, null where that is the step of the reply: who holds others back is told of a step of the job. `sentence` names what and how much. `recoverable_ns`: by how much a step that has it would be shorter with the change that the finding states, simulated (`null`: it costs no step time, e.g. memory near capacity; `share` and `certainty` are null then too); `recoverable_mean_ns`: the mean step. From what to what such changes really came to: `recoverable_low_ns`, `recoverable_high_ns`, never more than `acted_ns`, the time on the critical path of that step that the change acts on. `holds`: position of the finding before it that most of its time is told of, null none. `change`: that change as `whatif` takes it, where it has a name. `evidence`: the most expensive few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
 export interface Finding {
   rule: string;
   title: string;
@@ -663,6 +663,9 @@ export interface Finding {
   recoverable_ns: number | null;
   recoverable_low_ns: number | null;
   recoverable_high_ns: number | null;
+  recoverable_mean_ns: number | null;
+  acted_ns: number | null;
+  holds: number | null;
   share: number | null;
   certainty: Certainty | null;
   change: string | null;
@@ -694,11 +697,22 @@ export interface Unexplained {
   share: number;
 }
 
+/** What the answer says as numbers, null where it says none: that `part_ns` of `whole_ns` is taken, that most of it, or `place_ns`, is at a place, and that `left_ns` would be left. `rule`: of the finding that is the answer, null where none is. `group`: the part of the strip that it is about, where it is about all of one. */
+export interface Told {
+  rule: string | null;
+  group: string;
+  part_ns: number | null;
+  whole_ns: number | null;
+  place_ns: number | null;
+  left_ns: number | null;
+}
+
 /** Route `/findings`, the one to act on first. `steps` were analysed: the selected ones; where all are, cold and cut ones are left out, if others are there. `median` is the row of the one that speaks for them, of `step_ns`; all savings are of it. On average they take `mean_ns`. `about`: kind of run, device and step in words. `line`: the line that `detail` names, with its folders. `unexplained`: the longest lines that no finding is about. `totals`: one per certainty that occurs; `together`: why what they save differs from the sum of the findings, empty where it does not. `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer, `detail` what follows it: where, and what then. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
 export interface FindingsPayload {
   subject: Subject;
   headline: string;
   detail: string;
+  told: Told;
   line: string | null;
   about: string;
   median: number | null;

@@ -244,7 +244,7 @@ def test_a_function_that_is_called_very_often() -> None:
 
 
 def test_host_time_is_claimed_once() -> None:
-    """A loop over the parts of a formula: what the first rule takes away is not said again."""
+    """A loop over the parts of a formula: what the first rule takes away stands behind it, and says so."""
     program = _Program()
     for number in range(STEPS):
         begin = program.now
@@ -253,9 +253,9 @@ def test_host_time_is_claimed_once() -> None:
             for name in ("mean", "sub", "pow", "mean", "add", "sqrt", "div", "mul", "add"):
                 program.call(f"aten::{name}", 3)
         program.step(number, begin)
-    found = rules(made(program.listed))
-    assert "many_small_operators" in found
-    assert "handwritten_formula" not in found
+    found = made(program.listed)
+    assert next(iter(rules(found))) == "many_small_operators"
+    assert item(found, "handwritten_formula")["holds"] >= 0
 
 
 def _on_device(kernel: float) -> list[Event]:
@@ -277,9 +277,10 @@ def _on_device(kernel: float) -> list[Event]:
 
 
 def test_a_device_that_waits_for_a_loop_is_said_once() -> None:
-    found = rules(made(_on_device(2)))
-    assert (found["many_small_operators"] or 0) > 0.8
-    assert "launch_bound" not in found
+    found = made(_on_device(2))
+    assert item(found, "many_small_operators")["share"] > 0.8
+    assert next(iter(rules(found))) == "many_small_operators"
+    assert item(found, "launch_bound")["holds"] >= 0
 
 
 def test_a_loop_behind_a_busy_device_costs_nothing() -> None:

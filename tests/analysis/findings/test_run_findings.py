@@ -66,6 +66,7 @@ def test_of_one_change_there_is_no_total(
         "all_rows": [0, 1, 2, 3],
         "step_ns": STEP,
         "unsure": [],
+        "noise_ns": (0.0, 0.0),
         "whole": True,
     }
     told = with_verdict(analysis, verdict, np.arange(4), 0, NAMES, figures(host))

@@ -52,7 +52,7 @@ def test_a_sentence_says_what_and_how_much() -> None:
         == "Synchronising calls (1 per step) keep the host from launching ahead; without these"
         " waits the step is 110 µs (23.9 %) shorter. Most of them are in aten::_local_scalar_dense (once)."
     )
-    assert (one.certainty, one.change) == ("certain", "no-sync")
+    assert (one.certainty, one.change) == ("likely", "no-sync")
     assert [(e.label, e.worker, e.span, e.start_ns, e.dur_ns) for e in one.evidence] == [
         ("cudaStreamSynchronize in aten::_local_scalar_dense", "w0", "1", 80_000, 170_000),
     ]

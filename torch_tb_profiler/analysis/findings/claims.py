@@ -173,6 +173,11 @@ class PathTime:
         told = np.where(self._silent, 0, self._time)
         return np.asarray(self.of_steps(told) < NOTHING * self.of_steps(self._time))
 
+    def computes(self, acted: Ints) -> bool:
+        """Whether most of what is acted on are operators and work of a device."""
+        own = np.isin(self._cause, (PathCause.OPERATOR, *_DEVICE))
+        return bool(acted[own].sum() > MOST * acted.sum())
+
     def all_recorded(self, acted: Ints, steps: Ints) -> bool:
         """Whether what is acted on is all that was recorded of some steps."""
         told = np.isin(self._step, steps) & ~self._silent
@@ -210,9 +215,14 @@ def is_the_work(context: RuleContext, path: PathTime, candidate: Candidate, acte
     """
     if path.all_recorded(acted, context.steps):
         return True
+    # Python of a module's own, without its operators, is not what it is there for.
+    if not path.computes(acted):
+        return False
     spans = context.trace["spans"]
-    row = np.unique(candidate.row)
-    row = row[spans["role"][row] == Role.PYTHON]
+    row, group = np.unique(candidate.row, return_inverse=True)
+    taken = sum_by(group, len(row), candidate.end - candidate.start)
+    # What takes a part of a call alone leaves the call.
+    row = row[(spans["role"][row] == Role.PYTHON) & (taken >= WHOLE * spans["dur"][row])]
     if not len(row):
         return False
     texts = context.trace.strings.many(np.unique(spans["name"][row]))

@@ -166,7 +166,7 @@ def _claims(
             guessed.add(len(claims), changed)
         else:
             said.add(len(claims), changed)
-        if _is_sure(claim):
+        if claim.certainty != "theoretical":
             path.say(acted)
         claims.append(claim)
     return claims

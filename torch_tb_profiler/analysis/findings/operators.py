@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,6 +23,11 @@ from torch_tb_profiler.store.roles import DEVICE_ROLES
 
 LEAST_OWN_NS = 10_000
 """ns of an operator's own time on the host, below which it is mostly its call."""
+
+_MASKS = re.compile(r"aten::(?:bernoulli_?|native_dropout|_fused_dropout)$")
+_DROPOUT = re.compile(
+    r"aten::(?:(?:feature_|alpha_|feature_alpha_)?dropout_?|native_dropout|_fused_dropout)$"
+)
 
 
 def own_times(context: RuleContext) -> Ints:
@@ -165,3 +171,13 @@ def most_named(context: RuleContext, rows: Ints, time: Ints | None = None) -> st
     first = rows[most][0]
     text = context.name_of(first)
     return short_name(text) if spans["role"][first] in DEVICE_ROLES else text
+
+
+def active_dropout(context: RuleContext) -> Ints:
+    """The outermost operators of dropout that make a mask, rows of spans."""
+    dropout = context.rows_named(context.operators, _DROPOUT.match)
+    if not len(dropout):
+        return dropout
+    masks = context.rows_named(context.operators, _MASKS.match)
+    makes = np.unique(context.home(masks, dropout))
+    return context.within(outermost(context, makes[makes >= 0]))

@@ -379,12 +379,16 @@ def _named(context: RuleContext, step: Ints, start: Ints, end: Ints, before: Int
 
 
 def _is_usual(context: RuleContext, name: int, step: Ints) -> bool:
-    """Whether most steps but some spend a notable part of their time in calls of a name."""
+    """Whether most steps but some spend a notable part of their time in as many calls of a name."""
     others = np.setdiff1d(context.comparable, step)
     row = main_calls(context)
     row = outermost(context, row[context.trace["spans"]["name"][row] == name])
-    time = sum_by(
-        step_of(context, row), context.facts["steps"].n + 1, context.trace["spans"]["dur"][row]
+    at, steps = step_of(context, row), context.facts["steps"].n + 1
+    time, calls = (
+        sum_by(at, steps, context.trace["spans"]["dur"][row]),
+        np.bincount(at[at >= 0], minlength=steps),
     )
+    if np.median(calls[others]) < np.median(calls[step]):
+        return False
     share = time[others] / np.maximum(step_lengths(context.facts["steps"])[others], 1)
     return bool(len(others)) and float(np.median(share)) >= _USUAL

@@ -311,7 +311,7 @@ def _of_place(
     step, time = the_step(analysis, words, item["length_ns"]), format_ns(part.total)
     rest = f"Elsewhere about {format_ns(item['recoverable_ns'])} can be saved."
     numbers = Told(part_ns=round(part.total), whole_ns=item["length_ns"])
-    if cause in GROUPS["not_recorded"]:
+    if cause in GROUPS["not_recorded"] or (cause == PathCause.ANNOTATION and place is None):
         return Answer(f"Nothing was recorded for {time} of {step}.", rest, "", numbers)
     what = _GROUP_NOUNS.get(cause) or (place.what if place else "Host code")
     at = place.at if place else ""
@@ -445,6 +445,8 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     if not whole:
         return _nothing(path, analysis, words, ())
     place = part.place()
+    # What could not be compared with anything is not known to be all well.
+    known = analysis["judged"] is not None and says == f"The {device} computes for"
     # All of it, as on the strip of the step.
     total = path.take(host_code).total if part is host else part.total
     time = f"{format_ns(total)} of {step}"
@@ -452,12 +454,10 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
         # The name of the trace, as it is written there.
         headline = f"{place.what} takes {format_ns(place.time)} of {step}."
         told = f"It is {'called' if place.called else ''}{place.at}.".replace("  ", " ")
-        why = judged or _little_found(analysis, _NO_REASON)
+        why = judged or ("" if known else _little_found(analysis, _NO_REASON))
         numbers = Told(part_ns=round(place.time), whole_ns=analysis["step_ns"])
         said = " ".join(filter(None, (told if place.at else "", why)))
         return Answer(headline, said, told=numbers)
-    # What could not be compared with anything is not known to be all well.
-    known = analysis["judged"] is not None and says == f"The {device} computes for"
     if judged or not known or (place is not None and place.time >= MOST * whole):
         told = _most(place, total)
         why = judged or _little_found(analysis, _NO_REASON)

@@ -16,15 +16,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_gone, together
-from torch_tb_profiler.analysis.findings.operators import beneath, outermost
+from torch_tb_profiler.analysis.findings.operators import active_dropout, beneath, outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.store.columns import Ints
 
-_MASKS = re.compile(r"aten::(?:bernoulli_?|native_dropout|_fused_dropout)$")
-_DROPOUT = re.compile(
-    r"aten::(?:(?:feature_|alpha_|feature_alpha_)?dropout_?|native_dropout|_fused_dropout)$"
-)
 _PLAIN = re.compile(r"aten::_scaled_dot_product_attention_math$")
 _PRODUCT = re.compile(r"aten::(?:bmm|baddbmm)$")
 
@@ -54,16 +50,6 @@ def _claim(context: RuleContext) -> Candidate | None:
         certainty="certain" if told else "likely",
         edit=edit,
     )
-
-
-def active_dropout(context: RuleContext) -> Ints:
-    """The outermost operators of dropout that make a mask, rows of spans."""
-    dropout = context.rows_named(context.operators, _DROPOUT.match)
-    if not len(dropout):
-        return dropout
-    masks = context.rows_named(context.operators, _MASKS.match)
-    makes = np.unique(context.home(masks, dropout))
-    return context.within(outermost(context, makes[makes >= 0]))
 
 
 def _without_scores(context: RuleContext, plain: Ints) -> Edit:

@@ -20,9 +20,8 @@ import numpy as np
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone, together, work_takes
-from torch_tb_profiler.analysis.findings.operators import launched_during
+from torch_tb_profiler.analysis.findings.operators import active_dropout, launched_during
 from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
-from torch_tb_profiler.analysis.findings.rules.dropout_without_backward import active_dropout
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.hardware.peaks import achievable_share
 from torch_tb_profiler.store.columns import Array, Ints

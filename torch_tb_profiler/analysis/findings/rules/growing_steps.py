@@ -24,6 +24,7 @@ from torch_tb_profiler.analysis.facts.step_kinds import growth_of
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.claims import WHOLE
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext, without_time
 from torch_tb_profiler.analysis.findings.step_outliers import (
@@ -86,6 +87,9 @@ def _claim(context: RuleContext) -> Candidate | None:
     text = context.trace.strings[int(trend.names[held])]
     # Copying and computing take longer where others use the memory, too.
     if _TENSORS.search(text) or not _alone(steps, trend.time[steps, held], wall[steps]):
+        return _unknown(numbers)
+    # All that a program does is what it is there for: there is nothing to take from it.
+    if trend.time[steps, held].sum() >= WHOLE * wall[steps].sum():
         return _unknown(numbers)
     row = trend.row[trend.name == held]
     more = format_ns(float(trend.slope[held]))

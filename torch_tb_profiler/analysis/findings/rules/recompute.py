@@ -56,7 +56,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     if not len(again):
         return None
     named = bool(context.named(np.unique(home), _IS_CHECKPOINT.search).any())
-    if not named and not _of_forward(context, again):
+    if not named and not _of_forward(context, again, nodes):
         return None
     row = context.work.row
     operator = context.facts["span_links"]["operator"][row]
@@ -87,10 +87,10 @@ def _claim(context: RuleContext) -> Candidate | None:
     )
 
 
-def _of_forward(context: RuleContext, again: Ints) -> bool:
+def _of_forward(context: RuleContext, again: Ints, nodes: Ints) -> bool:
     """Whether most of what is computed is what the forward pass computed: else it is a derivative of a derivative."""
     spans = context.trace["spans"]
-    forward = np.setdiff1d(context.training.differentiated, again)
+    forward = context.operators[context.home(context.operators, nodes) < 0]
     same = np.isin(spans["name"][again], spans["name"][forward])
     took = spans["dur"][again]
     return bool(took[same].sum() > MOST * took.sum())

@@ -123,8 +123,8 @@ class Asked:
 
 def content(trace: Trace) -> dict[str, Any]:
     """All that a trace holds, numbers of texts as they are."""
-    columns = {
-        (name, column.name): (table[column.name].dtype.str, table[column.name].tobytes())
+    columns: dict[str, Any] = {
+        f"{name}.{column.name}": (table[column.name].dtype.str, table[column.name].tobytes())
         for name, table in trace.tables.items()
         for column in table.spec.columns
     }

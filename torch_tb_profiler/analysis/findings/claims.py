@@ -156,8 +156,9 @@ class PathTime:
             for thread in np.unique(tracks).tolist():
                 own = shorter[tracks == thread]
                 periods = union(graph.host.start[own], graph.host.end[own])
-                at = np.flatnonzero(((track == thread) | (track < 0)) & ~device)
-                acted[at] = np.maximum(acted[at], measure(periods, self._start[at], self._end[at]))
+                piece = np.flatnonzero(((track == thread) | (track < 0)) & ~device)
+                long = measure(periods, self._start[piece], self._end[piece])
+                acted[piece] = np.maximum(acted[piece], long)
         return acted
 
     def of_steps(self, time: Ints) -> Ints:
@@ -206,7 +207,8 @@ class PathTime:
         time = sum_by(kind, each.shape[1], rest)
         wall = self.of_steps(self._time)
         large = np.flatnonzero(time > MOST * wall[each[0]])
-        return np.stack((*each[:, large], time[large])).T.tolist()
+        found: list[list[int]] = np.stack((*each[:, large], time[large])).T.tolist()
+        return found
 
 
 def is_the_work(context: RuleContext, path: PathTime, candidate: Candidate, acted: Ints) -> bool:

@@ -128,7 +128,7 @@ def _report(context: TraceContext, options: argparse.Namespace, place: FleetPlac
         plain = what_if_document(facts, context.simulation(place), changes, selection)
         measured, error = format_ns(plain["measured_ns"]), format_share(plain["replay_error"])
         heading = f"Step of {measured}, mean of {format_count(len(averaged))}; replay error {error}"
-        note = ABSENT if changes and plain["absent"] else ""
+        note = ABSENT if plain["absent"] else ""
         tables = [Table(heading, columns, cells, rows.n, note)]
         if changes:
             tables.append(_kinds(plain["by_kind_ns"]))

@@ -222,6 +222,7 @@ def test_what_a_change_acts_on_may_be_absent(text: str, absent: bool) -> None:
     [path] = [path for path in samples() if path.parent.name == "ddp_gloo"]
     replayed = Replayed(*opened(path), insight(path))
     assert is_absent(replayed.simulation, [read_change(text)]) == absent
+    assert not is_absent(replayed.simulation, [])
     np.testing.assert_array_equal(
         np.any(replayed.steps(text) != replayed.simulation.replayed), not absent
     )

@@ -347,7 +347,7 @@ def _source(item: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _is_held(item: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     """Whether most of the time of a finding is told of by another one."""
-    return item.get("holds", -1) == other.get("number", -2)
+    return bool(item.get("holds", -1) == other.get("number", -2))
 
 
 def _whole(time: float | None) -> int | None:

@@ -416,13 +416,7 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     quiet = nothing > part.total
     judged = _judged(analysis, words)
     if (quiet or part is host) and (analysis["busy"] or 0) >= BUSY:
-        longest = _longest(path, analysis)
-        if judged:
-            # What could not be compared is no reason to say that all is well.
-            works = format_ns(_busy(path, analysis) * analysis["step_ns"])
-            told = " ".join(filter(None, (longest, judged)))
-            return Answer(f"The {device} is busy for {works} of {step}.", told)
-        return _nothing(path, analysis, words, (f"The {device} is busy.", longest))
+        return _of_busy(path, analysis, words, step)
     if quiet:
         busy = _busy(path, analysis)
         active = f"The {device} is busy for {format_share(busy)} of it." if busy else ""
@@ -439,13 +433,6 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     late = _late(path, analysis, step) if part is host else None
     if late is not None:
         return late
-    # What could not be compared with anything is not known to be all well.
-    known = analysis["judged"] is not None and says == f"The {device} computes for"
-    late = path.take((PathCause.LAUNCH,)).total
-    if part is host and late > MOST * whole:
-        numbers = Told(part_ns=round(late), whole_ns=analysis["step_ns"])
-        waits = f"Launched work waits {format_ns(late)} of {step} to begin."
-        return Answer(waits, "The trace does not show why.", told=numbers)
     # All of it, as on the strip of the step.
     total = path.take(host_code).total if part is host else part.total
     time = f"{format_ns(total)} of {step}"
@@ -470,6 +457,19 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     told = _most(place, total).replace("of it is", "of that is", 1)
     of_it = f"{says} {format_share(total / whole)} of the time."
     return _nothing(path, analysis, words, (of_it, told))
+
+
+def _of_busy(
+    path: Path, analysis: Mapping[str, Any], words: Mapping[str, str], step: str
+) -> Answer:
+    """Of steps in which a device is busy, whatever the host does meanwhile."""
+    device, longest = words["device"], _longest(path, analysis)
+    if judged := _judged(analysis, words):
+        # What could not be compared is no reason to say that all is well.
+        works = format_ns(_busy(path, analysis) * analysis["step_ns"])
+        told = " ".join(filter(None, (longest, judged)))
+        return Answer(f"The {device} is busy for {works} of {step}.", told)
+    return _nothing(path, analysis, words, (f"The {device} is busy.", longest))
 
 
 def _groups(

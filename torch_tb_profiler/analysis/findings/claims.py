@@ -36,6 +36,7 @@ WHOLE = 0.95
 LEAST_SHOWN = 0.9
 """Share of the steps that a claim speaks of which show half of what it saves, if it is certain."""
 NOTHING = 0.01
+_LAUNCHED = -2
 _PROTOCOL = ("forward", "__call__", "_call_impl", "_wrapped_call_impl")
 """Functions that are called to compute what the program is there for."""
 _DEVICE = (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET, PathCause.COMMUNICATION)
@@ -156,9 +157,9 @@ class PathTime:
             for thread in np.unique(tracks).tolist():
                 own = shorter[tracks == thread]
                 periods = union(graph.host.start[own], graph.host.end[own])
-                piece = np.flatnonzero(((track == thread) | (track < 0)) & ~device)
-                long = measure(periods, self._start[piece], self._end[piece])
-                acted[piece] = np.maximum(acted[piece], long)
+                own = np.flatnonzero(((track == thread) | (track < 0)) & ~device)
+                reached = measure(periods, self._start[own], self._end[own])
+                acted[own] = np.maximum(acted[own], reached)
         return acted
 
     def of_steps(self, time: Ints) -> Ints:
@@ -201,12 +202,14 @@ class PathTime:
         group = groups_of_causes(self._context.has_device)[table["cause"]]
         name = np.where(table["operator"] >= 0, table["operator"], table["name"])
         many = np.isin(group, [list(GROUPS).index(key) for key in _BY_NAME])
-        kinds = np.stack((table["step"], group, np.where(many, name, -1)))
+        name = np.where(table["cause"] == PathCause.LAUNCH, _LAUNCHED, np.where(many, name, -1))
+        kinds = np.stack((table["step"], group, name))
         each, kind = np.unique(kinds, axis=1, return_inverse=True)
         kind = kind.ravel()
         time = sum_by(kind, each.shape[1], rest)
         wall = self.of_steps(self._time)
-        large = np.flatnonzero(time > MOST * wall[each[0]])
+        # How long launched work waits is a matter of launches, not of what it is.
+        large = np.flatnonzero((time > MOST * wall[each[0]]) & (each[2] != _LAUNCHED))
         found: list[list[int]] = np.stack((*each[:, large], time[large])).T.tolist()
         return found
 

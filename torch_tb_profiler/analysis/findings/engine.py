@@ -154,10 +154,13 @@ def _claims(
         if saved is None:
             small.append(Claim(key, candidate, edit, nothing, time))
             continue
-        if rule.place >= GENERIC_PLACE and path.silent(acted):
+        unknown = path.unknown() if path.silent(acted) else np.zeros(len(saved), np.bool_)
+        if rule.place >= GENERIC_PLACE:
             # Of a step of which nothing was recorded nothing is known.
-            saved[path.unknown()] = 0
+            saved[unknown] = 0
         claim = Claim(key, candidate, edit, saved, time)
+        if unknown[context.steps].all() and not context.has_device:
+            claim.certainty = "theoretical"
         _judge(context, simulation, claim, path.silent(acted))
         claim.holds = said.told(changed)
         # A guess takes nothing from what is likely.

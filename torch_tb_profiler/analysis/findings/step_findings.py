@@ -26,6 +26,7 @@ totals     for each certainty what all changes of it and of greater certainty sa
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -94,18 +95,8 @@ def findings_of(
         if item["costs"]:
             shown = item["certainty"], item["low_ns"], item["high_ns"], item["shows"]
             item["certainty"] = certainty_of(*shown)
-    present = {item["certainty"] for item in found if not item["artefact"]}
     length = 0 if median is None else int(lengths[median])
-    totals = [
-        _total(
-            certainty,
-            lengths[[median]],
-            _saved(insight, -1 - number, table.n)[[median]],
-            about["replay_error"],
-        )
-        for number, certainty in enumerate(CERTAINTIES)
-        if certainty in present and median is not None and length
-    ]
+    totals = [] if median is None or not length else _totals(insight, ordered, lengths, median)
     return {
         "steps": len(own),
         "rows": [] if median is None else [median],
@@ -119,6 +110,24 @@ def findings_of(
         "found": ordered,
         "totals": totals,
     }
+
+
+def _totals(
+    insight: Insight, found: Sequence[Mapping[str, Any]], lengths: Ints, median: int
+) -> list[dict[str, Any]]:
+    """For each certainty that occurs what all changes save together in the median step."""
+    present = {item["certainty"] for item in found if not item["artefact"]}
+    error = insight.about["findings"]["replay_error"]
+    return [
+        _total(
+            certainty,
+            lengths[[median]],
+            _saved(insight, -1 - number, len(lengths))[[median]],
+            error,
+        )
+        for number, certainty in enumerate(CERTAINTIES)
+        if certainty in present
+    ]
 
 
 def counted(

@@ -410,30 +410,13 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
         computer, computes = "CPU", (PathCause.OPERATOR,)
         host_code -= {PathCause.OPERATOR}
     host = _without_marks(path.take(host_code - {PathCause.SYNCHRONIZATION}))
-    groups = {
-        "compute": (f"The {computer} computes for", path.take(computes)),
-        "communication": ("Communication takes", path.take(GROUPS["communication"])),
-        "waiting": ("Waiting for a rank takes", path.take(GROUPS["waiting"])),
-        "copies": ("Copies take", path.take(GROUPS["copies"])),
-        "host_code": ("Host code takes", host),
-        "data_loading": ("Loading data takes", path.take(GROUPS["data_loading"])),
-        "": (
-            "Waiting for what was not recorded takes",
-            path.take((PathCause.SYNCHRONIZATION,)),
-        ),
-    }
+    groups = _groups(path, computer, computes, host)
     nothing = whole - sum(part.total for _, part in groups.values())
     group, (says, part) = max(groups.items(), key=lambda pair: pair[1][1].total)
     quiet = nothing > part.total
     judged = _judged(analysis, words)
     if (quiet or part is host) and (analysis["busy"] or 0) >= BUSY:
-        longest = _longest(path, analysis)
-        if judged:
-            # What could not be compared is no reason to say that all is well.
-            works = format_ns(_busy(path, analysis) * analysis["step_ns"])
-            told = " ".join(filter(None, (longest, judged)))
-            return Answer(f"The {device} is busy for {works} of {step}.", told)
-        return _nothing(path, analysis, words, (f"The {device} is busy.", longest))
+        return _of_busy(path, analysis, words, step)
     if quiet:
         busy = _busy(path, analysis)
         active = f"The {device} is busy for {format_share(busy)} of it." if busy else ""
@@ -447,6 +430,9 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     place = part.place()
     # What could not be compared with anything is not known to be all well.
     known = analysis["judged"] is not None and says == f"The {device} computes for"
+    late = _late(path, analysis, step) if part is host else None
+    if late is not None:
+        return late
     # All of it, as on the strip of the step.
     total = path.take(host_code).total if part is host else part.total
     time = f"{format_ns(total)} of {step}"
@@ -471,6 +457,47 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     told = _most(place, total).replace("of it is", "of that is", 1)
     of_it = f"{says} {format_share(total / whole)} of the time."
     return _nothing(path, analysis, words, (of_it, told))
+
+
+def _of_busy(
+    path: Path, analysis: Mapping[str, Any], words: Mapping[str, str], step: str
+) -> Answer:
+    """Of steps in which a device is busy, whatever the host does meanwhile."""
+    device, longest = words["device"], _longest(path, analysis)
+    if judged := _judged(analysis, words):
+        # What could not be compared is no reason to say that all is well.
+        works = format_ns(_busy(path, analysis) * analysis["step_ns"])
+        told = " ".join(filter(None, (longest, judged)))
+        return Answer(f"The {device} is busy for {works} of {step}.", told)
+    return _nothing(path, analysis, words, (f"The {device} is busy.", longest))
+
+
+def _groups(
+    path: Path, computer: str, computes: Iterable[PathCause], host: Path
+) -> dict[str, tuple[str, Path]]:
+    """The parts of the strip by key: how a sentence about each begins, and its time."""
+    return {
+        "compute": (f"The {computer} computes for", path.take(list(computes))),
+        "communication": ("Communication takes", path.take(GROUPS["communication"])),
+        "waiting": ("Waiting for a rank takes", path.take(GROUPS["waiting"])),
+        "copies": ("Copies take", path.take(GROUPS["copies"])),
+        "host_code": ("Host code takes", host),
+        "data_loading": ("Loading data takes", path.take(GROUPS["data_loading"])),
+        "": (
+            "Waiting for what was not recorded takes",
+            path.take((PathCause.SYNCHRONIZATION,)),
+        ),
+    }
+
+
+def _late(path: Path, analysis: Mapping[str, Any], step: str) -> Answer | None:
+    """Of steps in which launched work waits for most of the time."""
+    late = path.take((PathCause.LAUNCH,)).total
+    if late <= MOST * path.total:
+        return None
+    numbers = Told(part_ns=round(late), whole_ns=analysis["step_ns"])
+    waits = f"Launched work waits {format_ns(late)} of {step} to begin."
+    return Answer(waits, "The trace does not show why.", told=numbers)
 
 
 def _nothing(

@@ -121,7 +121,7 @@ class Asked:
         patch.setattr(Scanners, "scan", counted)
 
 
-def content(trace: Trace) -> dict[str, Any]:
+def content(trace: Trace) -> dict[Any, Any]:
     """All that a trace holds, numbers of texts as they are."""
     columns = {
         (name, column.name): (table[column.name].dtype.str, table[column.name].tobytes())
@@ -133,7 +133,7 @@ def content(trace: Trace) -> dict[str, Any]:
     return {**columns, "": (texts, header, trace.defects.as_dict(), trace.entries, trace.origin_ns)}
 
 
-def read(text: bytes, chunk: int, piece: int) -> dict[str, Any] | str:
+def read(text: bytes, chunk: int, piece: int) -> dict[Any, Any] | str:
     """What a text holds; the error if it is no trace."""
     try:
         return content(read_trace(Stream(text, piece), Settings(chunk_bytes=chunk)))

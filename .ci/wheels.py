@@ -17,6 +17,7 @@ import lief
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "_build"))
 import native
 
+NAME = "_native.compiled"
 TARGETS = {
     "manylinux_2_17_x86_64.manylinux2014_x86_64": ("x86_64-linux-gnu.2.17", ".so"),
     "manylinux_2_17_aarch64.manylinux2014_aarch64": ("aarch64-linux-gnu.2.17", ".so"),
@@ -37,9 +38,11 @@ GLIBC = re.compile(r"GLIBC_2\.(\d+)")
 def compiled(target: str, ending: str) -> bytes:
     """The library for a target."""
     with tempfile.TemporaryDirectory() as folder:
-        library = Path(folder, "_native.compiled" + ending)
+        library = Path(folder, NAME + ending)
+        # On macOS a library says where it lies.
+        named = [f"-Wl,-install_name,{library.name}"] if ending == ".dylib" else []
         zig = [sys.executable, "-m", "ziglang", "cc", "-target", target]
-        if problem := native.compiled(zig, library, ["-s"]):
+        if problem := native.compiled(zig, library, ["-s", *named]):
             sys.exit(problem)
         return library.read_bytes()
 
@@ -48,7 +51,7 @@ def foreign(library: bytes) -> list[str]:
     """What a library links that a machine may not have."""
     binary = lief.parse(list(library))
     found = [str(getattr(name, "name", name)) for name in binary.libraries]
-    wanted = [name for name in found if not SYSTEM.fullmatch(name)]
+    wanted = [name for name in found if not SYSTEM.fullmatch(name) and name != f"{NAME}.dylib"]
     versions = GLIBC.findall(library.decode("latin-1"))
     return wanted + [f"glibc 2.{minor}" for minor in versions if int(minor) > 17]
 
@@ -56,7 +59,7 @@ def foreign(library: bytes) -> list[str]:
 def with_library(wheel: Path, platform: str, library: bytes, ending: str) -> Path:
     """A copy of a pure wheel that carries a library, for a platform."""
     target = wheel.with_name(wheel.name.replace("-none-any.whl", f"-none-{platform}.whl"))
-    name = "torch_tb_profiler/native/_native.compiled" + ending
+    name = f"torch_tb_profiler/native/{NAME}{ending}"
     with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as new:
         files = {item: old.read(item) for item in old.infolist()}
         texts = {item.filename: data for item, data in files.items()}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +22,7 @@ from tests.importers.reading import Stream, lines, span, trace
 from tests.importers.test_chunks import EVENTS, FIXED
 from tests.importers.test_real_traces import FILES
 from torch_tb_profiler.errors import ProfilerError
-from torch_tb_profiler.importers import chrome_trace, read_trace
+from torch_tb_profiler.importers import chrome_trace, gather, read_trace, scanned
 from torch_tb_profiler.importers.events import Args
 from torch_tb_profiler.importers.scanned import Scanned, Scanners, scanners_for
 from torch_tb_profiler.native import scanner
@@ -28,6 +30,7 @@ from torch_tb_profiler.native.library import library, why_not
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import open_text
+from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
 
 pytestmark = pytest.mark.skipif(library() is None, reason=f"nothing compiled: {why_not()}")
@@ -121,7 +124,7 @@ class Asked:
         patch.setattr(Scanners, "scan", counted)
 
 
-def content(trace: Trace) -> dict[str, Any]:
+def content(trace: Trace) -> dict[Any, Any]:
     """All that a trace holds, numbers of texts as they are."""
     columns: dict[str, Any] = {
         f"{name}.{column.name}": (table[column.name].dtype.str, table[column.name].tobytes())
@@ -133,7 +136,7 @@ def content(trace: Trace) -> dict[str, Any]:
     return {**columns, "": (texts, header, trace.defects.as_dict(), trace.entries, trace.origin_ns)}
 
 
-def read(text: bytes, chunk: int, piece: int) -> dict[str, Any] | str:
+def read(text: bytes, chunk: int, piece: int) -> dict[Any, Any] | str:
     """What a text holds; the error if it is no trace."""
     try:
         return content(read_trace(Stream(text, piece), Settings(chunk_bytes=chunk)))
@@ -339,10 +342,25 @@ def test_a_refused_chunk_costs_no_other(monkeypatch: pytest.MonkeyPatch) -> None
     assert asked.refused == 1 < asked.chunks
 
 
-def test_without_a_library_there_is_no_scanner(monkeypatch: pytest.MonkeyPatch) -> None:
-    from torch_tb_profiler.importers import gather, scanned
-    from torch_tb_profiler.store.defects import DefectCounts
+@pytest.mark.parametrize("lacking", ["memory", "threads"])
+def test_what_a_process_may_lack(lacking: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No chunk is then read twice, or not at all."""
 
+    def fail(*_: object) -> None:
+        raise RuntimeError if lacking == "threads" else MemoryError
+
+    text = lines(map(span, range(2000))).encode()
+    if lacking == "threads":
+        monkeypatch.setattr(threading.Thread, "start", fail)
+    else:
+        scan, calls = scanner.Scanner.scan, itertools.count()
+        monkeypatch.setattr(
+            scanner.Scanner, "scan", lambda *given: fail() if next(calls) % 3 else scan(*given)
+        )
+    assert unlike(text, 1_000) == []
+
+
+def test_without_a_library_there_is_no_scanner(monkeypatch: pytest.MonkeyPatch) -> None:
     assert scanners_for(gather.Gatherer(DefectCounts())) is not None
     monkeypatch.setattr(scanned, "library", lambda: None)
     assert scanners_for(gather.Gatherer(DefectCounts())) is None

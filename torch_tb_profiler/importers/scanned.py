@@ -164,8 +164,11 @@ class ChunkScanner:
 
     def begin(self, chunk: memoryview, offset: int) -> None:
         """Scan a chunk at an offset of the text, which may be done in another thread; ``end`` says what was found."""
-        text = b"".join((b"[", chunk, b"]", PAD))
-        self._begun = text, offset, self._scanner.scan(text, len(chunk) + 2)
+        self._begun = b"", offset, None
+        # Whoever decodes it then says what lacks.
+        with contextlib.suppress(OSError, MemoryError):
+            text = b"".join((b"[", chunk, b"]", PAD))
+            self._begun = text, offset, self._scanner.scan(text, len(chunk) + 2)
 
     def end(self) -> Scanned | None:
         """The events of a chunk, or of its part before the end of the array; None: it must be decoded."""
@@ -450,10 +453,12 @@ class Scanners:
     def ahead(self, chunk: memoryview, offset: int) -> None:
         """Begin with what will be asked next. What was asked last stays valid, and nothing before it."""
         self._wait()
-        self._ahead = offset, len(chunk)
         begin = self._turns[0].begin
-        self._thread = threading.Thread(target=begin, args=(chunk, offset), name=THREAD)
-        self._thread.start()
+        thread = threading.Thread(target=begin, args=(chunk, offset), name=THREAD)
+        # A process may have no more threads.
+        with contextlib.suppress(RuntimeError):
+            thread.start()
+            self._thread, self._ahead = thread, (offset, len(chunk))
 
     def _wait(self) -> None:
         if self._thread is not None:

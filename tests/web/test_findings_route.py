@@ -65,11 +65,12 @@ def test_who_keeps_a_rank_waiting(samples: Path) -> None:
     assert not any("all workers together" in text for text in found.unsure)
 
 
-def test_the_page_of_the_late_rank_leads_with_it(samples: Path) -> None:
+def test_the_page_of_the_late_rank_tells_it_among_its_first(samples: Path) -> None:
+    """What its slow kernels could save is more than what the others wait for them."""
     found = payload(sample(str(samples / "synthetic_ddp8")), "rank5")
     [itself] = of_rule(found, "late_itself")
-    assert itself.recoverable_ns is not None
-    assert found.headline.startswith("Rank 5 holds all others back: 1.74 ms of each 9.86 ms step.")
+    assert itself.recoverable_ns == pytest.approx(1.74e6, rel=0.01)
+    assert itself in found.findings[:2]
 
 
 def test_the_rank_that_stalls_once_is_not_averaged(samples: Path) -> None:
@@ -99,9 +100,11 @@ def test_together_they_claim_no_more_than_the_step(samples: Path, worker: str) -
         if finding.recoverable_ns is not None and finding.step is None
     ]
     assert sum(finding.recoverable_ns or 0 for finding in costing) <= found.step_ns
-    weight = {"certain": 1.0, "likely": 0.6}
-    shares = [weight[finding.certainty or ""] * (finding.share or 0) for finding in costing]
-    assert shares == sorted(shares, reverse=True)
+    middles = [
+        ((finding.recoverable_low_ns or 0) + (finding.recoverable_high_ns or 0)) / 2
+        for finding in costing
+    ]
+    assert middles == sorted(middles, reverse=True)
     assert all(finding.share is not None and finding.share >= 0.0199 for finding in costing)
 
 

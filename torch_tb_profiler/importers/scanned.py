@@ -495,10 +495,11 @@ def _read(number: int, raw: bytes) -> int:
         return exact(raw)
     if number == Of.DECIMALS_OF_DUR:
         return 0
-    if number == Of.ID:
-        return id_number(ANY.decode(raw))
-    kind = _FIELDS[number][2]
-    value = id_number(ANY.decode(raw)) if kind is Kind.ID else number_in_text(Raw(raw), False)
+    if number == Of.ID or _FIELDS[number][2] is Kind.ID:
+        value = ANY.decode(raw)
+        value = value if type(value) is int else id_number(value)
+    else:
+        value = number_in_text(Raw(raw), False)
     if not isinstance(value, int) or not INT64_LOW <= value <= INT64_HIGH:
         raise _Refused
     return value

@@ -309,7 +309,7 @@ def _of_place(
     """Where most of the time goes though no finding says why; ``item``: the first of those that are about the rest."""
     place, cause = part.place(), PathCause(int(part.column("cause")[0]))
     step, time = the_step(analysis, words, item["length_ns"]), format_ns(part.total)
-    rest = f"Elsewhere about {format_ns(item['recoverable_ns'])} can be saved."
+    rest = f"Elsewhere about {format_ns(item['recoverable_ns'])} is recoverable."
     numbers = Told(part_ns=round(part.total), whole_ns=item["length_ns"])
     if cause in GROUPS["not_recorded"] or (cause == PathCause.ANNOTATION and place is None):
         return Answer(f"Nothing was recorded for {time} of {step}.", rest, "", numbers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from tests.analysis.findings.cases import launched, span, steps
 from tests.builders.drawn import Event, trace_of
 from tests.examples import examples
+from tests.views.findings.claims import broken_alone
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.views.findings.payload import Source, findings_payload
@@ -21,9 +23,12 @@ OPERATORS = ("aten::mm", "aten::add", "aten::bmm", "aten::gelu")
 
 
 def answer(entries: list[Event]) -> FindingsPayload:
+    """What is said of a trace; it breaks no law of claims."""
     trace = trace_of(entries)
     facts = derive(trace)
-    return findings_payload(Source(trace, facts, build_insight(trace, facts), "worker", "1"))
+    found = findings_payload(Source(trace, facts, build_insight(trace, facts), "worker", "1"))
+    assert not broken_alone(msgspec.to_builtins(found))
+    return found
 
 
 def sure(found: FindingsPayload) -> list[Finding]:

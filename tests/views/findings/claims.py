@@ -107,32 +107,45 @@ def answers_of(path: Path) -> list[Answered]:
 
 def broken(told: Answered) -> list[str]:
     """The claims of an answer that are not so."""
-    answer, trace, said = told.answer, told.trace, told.said
-    wrong = [*_of_told(told), *_of_words(told)]
+    answer, trace = told.answer, told.trace
+    wrong = [*broken_alone(answer), *_of_steps(told), *_of_words(told)]
     if answer["step_ns"]:
-        wrong += [*_of_savings(said, answer), *_of_totals(answer), *_of_loading(answer, trace)]
-        wrong += [*_of_certainty(told), *_of_order(answer), *_of_groups(told), *_of_places(told)]
+        wrong += [*_of_loading(answer, trace), *_of_certainty(told)]
+        wrong += [*_of_groups(told), *_of_places(told)]
     return wrong
 
 
-def _of_told(told: Answered) -> Iterator[str]:
+def broken_alone(answer: Answer) -> list[str]:
+    """The claims of an answer that its own numbers tell not to be so."""
+    said = " ".join(filter(None, (answer["headline"], answer.get("detail"))))
+    wrong = list(_of_told(said, answer["told"]))
+    if answer["step_ns"]:
+        wrong += [*_of_savings(said, answer), *_of_totals(answer), *_of_order(answer)]
+    return wrong
+
+
+def _of_told(said: str, figures: Mapping[str, Any]) -> Iterator[str]:
     """A part is no more than its whole, what is at a place no more than that part, "most" is more than half of it, and no more is saved
-    than the part; the step that is spoken of is one that there is on a rank of the run, or nearly.
+    than the part.
     """
-    answer, figures = told.answer, told.answer["told"]
     part, whole, place, left = (
         figures[key] for key in ("part_ns", "whole_ns", "place_ns", "left_ns")
     )
     if part is not None and not 0 <= part <= whole:
-        yield f"a part above its whole: {part} of {whole} ns ({told.said})"
+        yield f"a part above its whole: {part} of {whole} ns ({said})"
     if place is not None and not place <= 1.001 * (part or whole):
-        yield f"a place above its part: {place} of {part} ns ({told.said})"
-    if place is not None and "Most of it is in" in told.said and place < MOST * (part or whole):
-        yield f"most is {place} of {part} ns ({told.said})"
+        yield f"a place above its part: {place} of {part} ns ({said})"
+    if place is not None and "Most of it is in" in said and place < MOST * (part or whole):
+        yield f"most is {place} of {part} ns ({said})"
     if left is not None and not 0 <= left <= whole:
         yield f"{left} of {whole} ns are left"
     if left is not None and part is not None and whole - left > part + 1:
-        yield f"saves more than its part: {whole - left} of {part} ns ({told.said})"
+        yield f"saves more than its part: {whole - left} of {part} ns ({said})"
+
+
+def _of_steps(told: Answered) -> Iterator[str]:
+    """The step that is spoken of is one that there is on a rank of the run, or nearly."""
+    answer, whole = told.answer, told.answer["told"]["whole_ns"]
     tables = [trace.facts["steps"] for trace in told.run]
     each = [(table["end"] - table["start"], step_lengths(table)) for table in tables]
     walls = np.concatenate([wall for both in each for wall in both]).astype(np.float64)

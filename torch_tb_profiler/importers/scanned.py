@@ -496,8 +496,8 @@ def _read(number: int, raw: bytes) -> int:
     if number == Of.DECIMALS_OF_DUR:
         return 0
     if number == Of.ID or _FIELDS[number][2] is Kind.ID:
-        value = ANY.decode(raw)
-        value = value if type(value) is int else id_number(value)
+        told: Any = ANY.decode(raw)
+        value: int | float | None = told if type(told) is int else id_number(told)
     else:
         value = number_in_text(Raw(raw), False)
     if not isinstance(value, int) or not INT64_LOW <= value <= INT64_HIGH:

@@ -99,7 +99,7 @@ describe("FindingList", () => {
       HOSTILE,
       "−8.8 ms",
       "15.0 % of the step",
-      "●●● certain",
+      "●●○ likely",
       "Peak: 1.00 KiB",
       "Device: 3",
       "Try: Load in worker processes",

@@ -63,7 +63,7 @@ _IN_GRAPH = """Fewer, larger kernels: torch.compile, fused operators, a larger b
 time the graph without a profiler."""
 
 
-@QUESTION.rule(42)
+@QUESTION.rule(42, untried=True)
 def launch_blocking(context: RuleContext) -> Claims:
     """Launches return only when their kernels have ended, all of them: CUDA_LAUNCH_BLOCKING=1 (HIP_LAUNCH_BLOCKING,
     AMD_SERIALIZE_KERNEL) is set, as for finding the call that fails.

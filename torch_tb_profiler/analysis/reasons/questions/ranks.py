@@ -42,7 +42,7 @@ QUESTION.state(
 )
 
 
-@QUESTION.rule(50, certainty="likely")
+@QUESTION.rule(50, certainty="likely", untried=True)
 def host_backend(context: RuleContext) -> Claims:
     """Idle time of the device within regions of gloo: its data travels through host memory.
 
@@ -105,7 +105,7 @@ def idle_other(context: RuleContext) -> Claims:
     return without_time(numbers, row[row >= 0])
 
 
-@QUESTION.rule(210)
+@QUESTION.rule(210, untried=True)
 def data_parallel(context: RuleContext) -> Claims:
     """``torch.nn.DataParallel`` drives several devices from one process.
 

@@ -72,7 +72,7 @@ from torch_tb_profiler.hardware.matrix_cores import (
     loads_unaligned,
     multiplies_on_vector_units,
 )
-from torch_tb_profiler.hardware.work import work_of
+from torch_tb_profiler.hardware.work import model_of, work_of
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.roles import Role
 
@@ -117,32 +117,50 @@ _ELEMENTWISE = re.compile(
 
 
 class _Kind(msgspec.Struct, frozen=True):
-    """Calls of one operator with the same arguments by one function: their positions, the size of each and its median time, ns."""
+    """Calls of one operator with the same arguments by one function: their positions and the size of each; what nine of ten take at least,
+    the median, and what nine of ten take at most, ns.
+    """
 
     at: Ints
     call: Call
     flops: int
     bytes: int
+    alike: bool
+    least: float
     time: float
+    most: float
 
-    def is_like(self, other: _Kind) -> bool:
-        """Whether another has as many FLOPs and bytes."""
-        pairs = (self.flops, other.flops), (self.bytes, other.bytes)
-        return all(max(pair) <= SIMILAR * min(pair) for pair in pairs)
+    @property
+    def size(self) -> int:
+        return max(self.flops, self.bytes)
 
     @property
     def rate(self) -> float:
         """ns per FLOP or byte."""
-        return self.time / max(self.flops, self.bytes)
+        return self.time / self.size
+
+    def is_like(self, other: _Kind) -> bool:
+        """Whether another has as many FLOPs and bytes, in any shape where that makes no difference."""
+        pairs = (self.flops, other.flops), (self.bytes, other.bytes)
+        shapes = [sorted(one.shape for one in tensors(kind.call)) for kind in (self, other)]
+        return (self.alike or shapes[0] == shapes[1]) and all(
+            max(pair) <= SIMILAR * min(pair) for pair in pairs
+        )
+
+    def is_slow(self, like: _Kind) -> bool:
+        """Whether it takes far longer than the like, and nearly each call of it longer than nearly each of those."""
+        apart = self.least * like.size >= SIMILAR * like.most * self.size
+        return self.time >= LONG_CALL and self.rate >= FAR * like.rate and apart
 
 
-@QUESTION.rule(247, certainty="likely", reach=Reach(0.5, 1.3))
+@QUESTION.rule(247, certainty="likely", reach=Reach(0.4, 1.2))
 def slow_for_size(context: RuleContext) -> Claims:
     """Calls of an operator that take at least ``FAR`` times as long per FLOP or byte as its other calls of like size.
 
-    Evidence: at least ``OFTEN`` calls on each side, their medians; calls of one operator whose FLOPs and bytes, as the models of
-    operators count them, differ by no more than a factor of two. It says what else differs: element types, strides, other arguments,
-    shapes, or nothing that was recorded. Change: each takes as long as the like, with its backward. Likely. Wrong where the values
+    Evidence: at least ``OFTEN`` calls on each side, their medians of 10 µs or more, of which nine of ten lie apart by a factor of two; calls
+    of one operator on the same shapes, of an elementwise one on any, whose FLOPs and bytes, as the models of operators count them, differ
+    by no more than a factor of two. It says what else differs: element types, strides, other arguments, shapes, or nothing that was
+    recorded. Change: each takes as long as the like, with its backward. Likely. Wrong where the values
     themselves take the time.
     """
     calls = calls_of(context)
@@ -151,7 +169,7 @@ def slow_for_size(context: RuleContext) -> Claims:
         for kind in kinds:
             like = [other for other in kinds if other is not kind and kind.is_like(other)]
             fast = min(like, key=lambda other: other.rate, default=kind)
-            if kind.time >= LONG_CALL and kind.rate >= FAR * fast.rate:
+            if kind.is_slow(fast):
                 found.append((kind, fast))
     cost = [int(calls.cost[kind.at].sum()) for kind, _ in found]
     if not found or sum(cost) < THRESHOLD * context.windows.length:
@@ -166,7 +184,7 @@ def slow_for_size(context: RuleContext) -> Claims:
             "calls": len(at) / len(context.steps),
             "times": kind.rate / fast.rate,
             "each": kind.time,
-            "like": fast.time * max(kind.flops, kind.bytes) / max(fast.flops, fast.bytes),
+            "like": fast.rate * kind.size,
         },
         {"what": kind.call.name, "differs": _difference(kind.call, fast.call)},
         edit=calls.take(at[order], factor[order]),
@@ -183,10 +201,16 @@ def _sized(context: RuleContext, calls: Calls) -> dict[str, list[_Kind]]:
     for number, begin in enumerate(first.tolist()):
         at = order[bounds[number] : bounds[number + 1]]
         call = calls.distinct[calls.kind[begin]] if calls.distinct else None
-        work = work_of(call) if call is not None and len(at) >= OFTEN else None
-        if call is not None and work is not None and work.bytes:
-            median = float(np.median(time[at]))
-            found[call.name].append(_Kind(at, call, max(work.flops, 1), work.bytes, median))
+        took = np.quantile(time[at], (0.1, 0.5, 0.9)).tolist()
+        if call is None or len(at) < OFTEN or took[1] < LEAST_OWN_NS:
+            continue
+        # What moves data may have nothing to do: a tensor that is contiguous already.
+        known = model_of(call.name)
+        work = work_of(call) if known and known.family != "movement" else None
+        if work is not None and work.bytes:
+            alike = known is not None and known.family in ("elementwise", "activation")
+            size = max(work.flops, 1), work.bytes
+            found[call.name].append(_Kind(at, call, *size, alike, *took))
     return found
 
 
@@ -459,7 +483,7 @@ def unaligned_shapes(context: RuleContext) -> Claims:
     return candidate
 
 
-@QUESTION.rule(190, certainty="theoretical")
+@QUESTION.rule(190, certainty="theoretical", untried=True)
 def few_blocks(context: RuleContext) -> Claims:
     """Of each kernel of at least 20 µs that runs alone, the share of multiprocessors without a block.
 

@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, subtr
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.facts.header import integer
-from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
+from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.edits import (
@@ -41,6 +41,7 @@ from torch_tb_profiler.analysis.findings.operators import (
     most_named,
     outermost,
     own_times,
+    read_arguments,
     tensors,
     times_of_calls,
 )
@@ -74,7 +75,6 @@ from torch_tb_profiler.hardware.matrix_cores import (
 )
 from torch_tb_profiler.hardware.work import model_of, work_of
 from torch_tb_profiler.store.columns import Array, Ints, Mask
-from torch_tb_profiler.store.roles import Role
 
 QUESTION = Question(__name__)
 LONG_CALL = 100_000
@@ -397,28 +397,13 @@ def oversubscribed_threads(context: RuleContext) -> Claims:
 
 def _split(context: RuleContext) -> tuple[Ints, Ints]:
     """The operators that PyTorch splits among threads, and the elements of the largest input of each."""
-    arguments, spans = context.trace["operator_args"], context.trace["spans"]
-    known = np.flatnonzero(arguments["dims"] >= 0)
-    row, dims = arguments["span"][known].astype(np.int64), arguments["dims"][known]
-    elements = np.zeros(len(context.trace.strings) + 1, np.int64)
-    for number in distinct(dims, context.trace.strings):
-        elements[number] = _elements(context.trace.strings[number])
-    size = elements[dims]
-    split = (size >= GRAIN) & (spans["role"][row] == Role.OPERATOR)
-    return row[split], size[split]
-
-
-def _elements(text: str) -> int:
-    """Of the largest tensor in ``Input Dims``; 0 where there is none."""
-    try:
-        shapes = msgspec.json.decode(text)
-    except msgspec.DecodeError:
-        return 0
-    most = 0
-    for shape in shapes if isinstance(shapes, list) else []:
-        if isinstance(shape, list) and shape and all(isinstance(n, int) for n in shape):
-            most = max(most, int(np.prod(np.array(shape, np.float64)).clip(0, 1 << 60)))
-    return most
+    size = {
+        row: min(max((tensor.elements for tensor in tensors(call)), default=0), 1 << 60)
+        for row, call in read_arguments(context, context.operators).items()
+    }
+    split = [(row, elements) for row, elements in size.items() if elements >= GRAIN]
+    row, most = np.array(split, np.int64).reshape(-1, 2).T
+    return row, most
 
 
 @QUESTION.rule(150, certainty="likely", causes=DEVICE)

@@ -50,11 +50,11 @@ def _found(
                     if vendor is not None:
                         program.listed += _launch(begin + 1, device - length, length)
             if vendor is not None:
-                wait = device - program.now
+                wait = device + 1 - program.now
                 program.listed.append(
                     span("cuda_runtime", "cudaDeviceSynchronize", program.now, wait)
                 )
-                program.now = device
+                program.now = device + 1
     return made(program.listed, **(vendor or {}))
 
 
@@ -71,12 +71,12 @@ def _launch(called: float, begin: float, length: float) -> list[Event]:
     st.sampled_from(sorted(OPERATORS)),
     st.integers(3, 300),
     st.integers(3, 300),
-    st.floats(5, 50),
+    st.integers(5, 50),
     st.sampled_from(["strides", "type", "nothing"]),
     st.sampled_from([None, *VENDORS]),
 )
 def test_what_takes_longer_than_the_like_is_found_with_what_differs(
-    name: str, rows: int, width: int, times: float, why: str, vendor: Any
+    name: str, rows: int, width: int, times: int, why: str, vendor: Any
 ) -> None:
     dims = OPERATORS[name](10 * rows, 10 * width)
     others: dict[str, dict[str, Any]] = {

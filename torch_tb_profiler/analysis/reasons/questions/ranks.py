@@ -18,7 +18,6 @@ from torch_tb_profiler.analysis.arrays.intervals import shared, subtract, union
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.edits import host_time_gone
 from torch_tb_profiler.analysis.findings.gaps import pauses
-from torch_tb_profiler.analysis.findings.group_advice import by_group
 from torch_tb_profiler.analysis.findings.rule import (
     Candidate,
     Claims,
@@ -26,6 +25,7 @@ from torch_tb_profiler.analysis.findings.rule import (
     RuleContext,
     without_time,
 )
+from torch_tb_profiler.analysis.reasons.group_advice import by_group
 from torch_tb_profiler.analysis.what_if.outcomes import Reach
 from torch_tb_profiler.store.insight_schema import PathCause
 

@@ -31,8 +31,11 @@ def page(written: str) -> str:
 
 def _entry(key: str) -> str:
     rule = rules.RULES[key]
-    module = import_module(f"{rules.RULES.rooms[key]}.{key}")
-    text = inspect.cleandoc(module.__doc__ or "").replace("``", "`")
+    module = import_module(rules.RULES.modules[key])
+    several = len(getattr(module, "QUESTION", ())) > 1
+    of_claim = rule.definition or getattr(rule.claim, "__doc__", None)
+    written = of_claim if several else module.__doc__
+    text = inspect.cleandoc(written or "").replace("``", "`")
     title, caveat = (
         " ".join(words.split()).format_map(_ANY) for words in (rule.title, rule.caveat)
     )

@@ -1,8 +1,9 @@
-"""Every rule is one file that says all there is to say of it."""
+"""Every rule is a file, or a part of the file of its question: nothing else lists it."""
 
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 from string import Formatter
 from typing import get_args
@@ -11,12 +12,12 @@ import pytest
 
 from tests.generate.rules import page
 from torch_tb_profiler.analysis.findings import rules
-from torch_tb_profiler.analysis.findings.rule import FindingView, Rule, Unit
+from torch_tb_profiler.analysis.findings.rule import WORDS, FindingView, Rule, Unit, words_of
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.reasons import questions
 
 ROOT = Path(__file__).resolve().parents[3]
-WORDS = {
+NAMES = {
     "device",
     "multiprocessor",
     "matrix_cores",
@@ -40,10 +41,14 @@ def _texts(rule: Rule) -> tuple[str, ...]:
     return (rule.title, rule.sentence, rule.host_sentence, rule.attempt, rule.caveat)
 
 
-def test_every_file_is_the_rule_of_its_name() -> None:
+def test_every_file_is_the_rule_of_its_name_or_has_those_of_its_words() -> None:
     rooms = (*rules.__path__, *questions.__path__)
     files = {path.stem for room in rooms for path in Path(room).glob("*.py")} - {"__init__"}
-    assert set(RULES) == files
+    several = {path.stem: words_of(path.stem) for path in WORDS.glob("*.json")}
+    assert set(RULES) == files - set(several) | {key for keys in several.values() for key in keys}
+    for keys in several.values():
+        [module] = {RULES.modules[key] for key in keys}
+        assert set(import_module(module).QUESTION) == set(keys)
     assert len({rule.place for rule in RULES.values()}) == len(RULES)
 
 
@@ -55,9 +60,9 @@ def test_its_texts_are_whole_sentences_of_declared_words(rule: Rule) -> None:
     for text in (rule.sentence, rule.attempt, rule.caveat, *details.values()):
         assert text.endswith(".")
     for text in _texts(rule):
-        assert _named(text) <= WORDS | numbers
+        assert _named(text) <= NAMES | numbers
     for key, text in details.items():
-        assert _named(text) <= WORDS | numbers | {key}
+        assert _named(text) <= NAMES | numbers | {key}
     assert set(rule.views) <= set(get_args(FindingView))
     assert rule.views
     assert {unit for _, unit in rule.numbers.values()} <= set(get_args(Unit))

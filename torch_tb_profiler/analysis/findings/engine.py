@@ -12,7 +12,7 @@ unsure        keys of what could not be judged, see ``not_judged.py``
 replay_error  share by which the replay without changes misses the measured time
 found         all candidates; each with ``rule``, ``costs``, ``behind`` (it saves time once others are mended), ``certainty``,
               ``change`` (as ``whatif`` takes it, or None), ``artefact``, ``unplanned`` (``Candidate``),
-              ``generic`` (names a place and no cause), ``risk`` (see ``Rule``), ``rows`` (the
+              ``generic`` (names a place and no cause), ``untried`` and ``risk`` (see ``Rule``), ``rows`` (the
               most expensive evidence, rows of spans), ``count`` (of all evidence), ``shown_ns`` (its time per step), ``line``
               (source line or None), ``line_share`` (its share of that), ``numbers``, ``words``, ``of_hit``: None, or, where it does not count in
               all steps, the ``rows`` in which it does and the ``numbers``, ``words`` and ``shown_ns`` of these
@@ -365,6 +365,7 @@ def _plain(context: RuleContext, claim: Claim) -> dict[str, Any]:
         "artefact": rule.artefact,
         "unplanned": candidate.unplanned,
         "generic": rule.place >= GENERIC_PLACE,
+        "untried": rule.untried,
         "risk": rule.risk,
         "rows": [int(number) for number in row[:SHOWN]],
         "count": len(row),

@@ -32,11 +32,12 @@ def in_order(
     items: Iterable[Mapping[str, Any]], spread: tuple[float, float]
 ) -> list[dict[str, Any]]:
     """Findings with the least and the greatest saving to expect of each, ``low_ns`` and ``high_ns``, the one to act on first: by
-    ``weight``, after them what happened in one step alone, the profiler's own doing after all others, and then what costs no time,
-    unless it may end the program. What is about the time of one before it stands behind that. ``spread``: as of ``noise``.
+    ``weight``, then what no recording at hand shows, then what nobody promises, what happened in one step alone, the profiler's own
+    doing, and what costs no time, unless it may end the program. What is about the time of one before it stands behind that.
+    ``spread``: as of ``noise``.
     """
     waiting = sorted((dict(item) | _interval(item, spread) for item in items), key=_key)
-    numbers = {item.get("number"): _key(item)[:4] for item in waiting}
+    numbers = {item.get("number"): _key(item)[:-1] for item in waiting}
     found: list[dict[str, Any]] = []
     placed: set[Any] = set()
     while waiting:
@@ -45,7 +46,7 @@ def in_order(
                 number
                 for number, item in enumerate(waiting)
                 if item.get("holds", -1) in placed
-                or numbers.get(item.get("holds", -1)) != _key(item)[:4]
+                or numbers.get(item.get("holds", -1)) != _key(item)[:-1]
             ),
             0,
         )
@@ -79,5 +80,6 @@ def _key(item: Mapping[str, Any]) -> tuple[Any, ...]:
         item["artefact"],
         item.get("once") is not None,
         item.get("certainty") == "theoretical",
+        bool(item.get("untried")),
         -(weight(item) or float(item.get("risk", 0.0))),
     )

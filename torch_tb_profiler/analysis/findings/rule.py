@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
 
 import msgspec
 
@@ -19,11 +21,13 @@ __all__ = [
     "Candidate",
     "Claims",
     "FindingView",
+    "Question",
     "RankVerdict",
     "Reach",
     "Rule",
     "RuleContext",
     "Unit",
+    "Words",
     "without_time",
 ]
 HOST = (PathCause.OPERATOR, PathCause.PYTHON, PathCause.RUNTIME, PathCause.ANNOTATION)
@@ -32,11 +36,12 @@ DEVICE = (PathCause.KERNEL, PathCause.MEMSET)
 """Device work on the path but for copies and communication."""
 RankVerdict = Literal["", "itself", "other", "input", "once", "bubble"]
 Unit = Literal["ns", "bytes", "bytes/s", "share", "count", ""]
+WORDS = Path(__file__).parents[2] / "words"
+"""What is said about the rules of a file: ``FILE.json``, by key."""
 
 
-class Rule(msgspec.Struct, frozen=True):
-    """A rule: what it finds, the change that it states, and what is said about it. The name of its file
-    is its key, the docstring there its definition.
+class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is said about a finding.
 
     Texts name in braces: ``device``, ``multiprocessor``, ``matrix_cores`` (the vendor's words),
     ``step`` (``step`` or ``recording``), ``several`` (``steps``), ``allocator_setting`` (its environment variable), ``at`` (the word and the user's line of the
@@ -47,13 +52,9 @@ class Rule(msgspec.Struct, frozen=True):
     Attributes:
         action: what to do, in at most eight words without a full stop.
         fact: the fact that decides it, in a few words; where empty, the first of ``details`` that holds.
-        place: their order; of two rules about the same device work the first one stands.
-        claim: what it finds; None for a rule that compares the workers of a run.
-        certainty: how sure the saving is.
         cause: the headline where this finding is the first, without a full stop, of at most twelve words and two
             quantities; may name ``the_step`` (``the 1.21 s step``) and ``path`` (time of ``causes`` on the critical
             path). Where it is, and what then, follow by themselves.
-        causes: what of the path it is about.
         without: begins the sentence after it, such as ``With batches ready``; what the step would take
             follows.
         remark: is said after the answer where it costs no time.
@@ -63,6 +64,43 @@ class Rule(msgspec.Struct, frozen=True):
         numbers: name → (label, unit), in the order shown; without a label it is for texts alone. Flags that only
             choose ``details`` need not be declared.
         words: those of the candidate that its texts always name.
+        definition: what it finds, where no claim's docstring says so.
+    """
+
+    title: str
+    sentence: str
+    attempt: str
+    caveat: str
+    views: tuple[FindingView, ...]
+    action: str = ""
+    fact: str = ""
+    cause: str = ""
+    without: str = ""
+    remark: str = ""
+    links: tuple[tuple[str, str], ...] = ()
+    host_sentence: str = ""
+    details: tuple[tuple[str, str], ...] = ()
+    numbers: Mapping[str, tuple[str, Unit]] = msgspec.field(default_factory=dict)
+    words: tuple[str, ...] = ()
+    definition: str = ""
+
+
+@cache
+def words_of(file: str) -> dict[str, Words]:
+    """What is said about the rules of a file, in their order."""
+    text = (WORDS / f"{file}.json").read_bytes()
+    return msgspec.json.decode(text, type=dict[str, Words])
+
+
+class Rule(Words, frozen=True, kw_only=True):
+    """A rule: what it finds, the change that it states, and what is said about it. Alone in a file it has the file's name as its key
+    and the docstring there as its definition; of several those of its claim.
+
+    Attributes:
+        place: their order; of two rules about the same device work the first one stands.
+        claim: what it finds; None for a rule that compares the workers of a run.
+        certainty: how sure the saving is.
+        causes: what of the path it is about.
         risk: of what may end the program though it costs no time, the share of a certain saving that counts as much.
         artefact: it is the profiler's own doing.
         of_memory: it looks at allocations alone, and needs no steps.
@@ -71,30 +109,43 @@ class Rule(msgspec.Struct, frozen=True):
             it waits for other stages of a pipeline (``bubble``).
         of_waits: its saving holds waiting for other ranks, which is taken from it where that is known.
         reach: what such savings really came to, where known and the change has no name.
+        untried: no recording at hand that was not made for it shows it, so that it never leads.
     """
 
     place: int
     claim: Callable[[RuleContext], Claims] | None
-    title: str
-    sentence: str
-    attempt: str
-    caveat: str
-    views: tuple[FindingView, ...]
-    action: str = ""
-    fact: str = ""
     certainty: Certainty = "certain"
-    cause: str = ""
     causes: tuple[PathCause, ...] = ()
-    without: str = ""
-    remark: str = ""
-    links: tuple[tuple[str, str], ...] = ()
-    host_sentence: str = ""
-    details: tuple[tuple[str, str], ...] = ()
-    numbers: Mapping[str, tuple[str, Unit]] = msgspec.field(default_factory=dict)
-    words: tuple[str, ...] = ()
     risk: float = 0.0
     artefact: bool = False
     of_memory: bool = False
     verdict: RankVerdict = ""
     of_waits: bool = False
     reach: Reach | None = None
+    untried: bool = False
+
+
+class Question(dict[str, Rule]):
+    """A question with several tests: the rules of one file, by key."""
+
+    def __init__(self, module: str) -> None:
+        super().__init__()
+        self._words = words_of(module.rpartition(".")[2])
+
+    def state(
+        self, key: str, place: int, claim: Callable[[RuleContext], Claims] | None, **more: Any
+    ) -> None:
+        """Declares a rule; ``more``: attributes of ``Rule``."""
+        words = msgspec.structs.asdict(self._words[key])
+        self[key] = Rule(place=place, claim=claim, **words, **more)
+
+    def rule(
+        self, place: int, **more: Any
+    ) -> Callable[[Callable[[RuleContext], Claims]], Callable[[RuleContext], Claims]]:
+        """Declares the rule that a function claims; the function has its key as its name, and its definition as its docstring."""
+
+        def declare(claim: Callable[[RuleContext], Claims]) -> Callable[[RuleContext], Claims]:
+            self.state(claim.__name__, place, claim, **more)
+            return claim
+
+        return declare

@@ -62,6 +62,7 @@ def with_verdict(
         if one is not None and _share_a_processor(figures, verdict.hold):
             one["certainty"] = "theoretical"
         if one is not None:
+            _of_the_late(findings, one, verdict.hold)
             findings.append(one)
     findings += [
         _once(verdict, hold, place, names, figures.steps.names, common)
@@ -112,6 +113,20 @@ def _always(
             "unexplained": float(part is None),
         },
     }
+
+
+def _of_the_late(findings: Sequence[dict[str, Any]], one: Mapping[str, Any], hold: Hold) -> None:
+    """What the late rank's own findings weigh: of what takes longer there than elsewhere the job gains no more than its others wait for,
+    and the verdict (``one``) says that; what is left is what they have in common.
+    """
+    part = hold.worst.parts[0] if hold.worst.parts else None
+    if RULES[one["rule"]].verdict != "itself" or part is None:
+        return
+    for finding in findings:
+        about = part.cause in RULES[finding["rule"]].causes or part.event in finding["rows"]
+        if finding["costs"] and about:
+            left = finding.get("weighs", finding["share"]) - one["share"]
+            finding["weighs"] = max(left, 0.0)
 
 
 def _rule_of(verdict: RankVerdict) -> str:

@@ -110,6 +110,7 @@ def answer_of(
             and item["once"] is None
             and (item["row"] in leads or item["row"] < 0)
             and RULES[item["rule"]].cause
+            and not item.get("untried")
         ),
         None,
     )

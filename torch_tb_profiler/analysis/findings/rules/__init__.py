@@ -1,5 +1,5 @@
-"""The rules, one file each: those of this folder, which know one pattern, and the questions that are asked of any place. A file in
-one of the two folders is a rule: nothing else lists it.
+"""The rules: those of this folder, which know one pattern, and the questions that are asked of any place. A file in one of the two
+folders is a rule, or has those whose words stand in the file of its name (``words/``): nothing else lists them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from functools import cached_property
 from importlib import import_module
 from pkgutil import iter_modules
 
-from torch_tb_profiler.analysis.findings.rule import Rule
+from torch_tb_profiler.analysis.findings.rule import WORDS, Rule, words_of
 from torch_tb_profiler.analysis.reasons import questions
 
 
@@ -17,26 +17,29 @@ class _Rules(Mapping[str, Rule]):
     """By key, in the order in which they may claim time. Who looks one up imports no other."""
 
     def __getitem__(self, key: str) -> Rule:
-        if key not in self.rooms:
-            raise KeyError(key)
-        rule: Rule = import_module(f"{self.rooms[key]}.{key}").RULE
-        return rule
+        module = import_module(self.modules[key])
+        found: Rule = module.RULE if hasattr(module, "RULE") else module.QUESTION[key]
+        return found
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._ordered)
 
     def __len__(self) -> int:
-        return len(self.rooms)
+        return len(self.modules)
 
     @cached_property
-    def rooms(self) -> Mapping[str, str]:
-        """The package of each."""
+    def modules(self) -> Mapping[str, str]:
+        """The module of each."""
         rooms = (__name__, __path__), (questions.__name__, questions.__path__)
-        return {module.name: name for name, path in rooms for module in iter_modules(path)}
+        files = {
+            one.name: f"{name}.{one.name}" for name, path in rooms for one in iter_modules(path)
+        }
+        grouped = {path.stem: files.pop(path.stem, "") for path in WORDS.glob("*.json")}
+        return files | {key: own for file, own in grouped.items() for key in words_of(file)}
 
     @cached_property
     def _ordered(self) -> list[str]:
-        return sorted(self.rooms, key=lambda key: (self[key].place, key))
+        return sorted(self.modules, key=lambda key: (self[key].place, key))
 
 
 RULES = _Rules()

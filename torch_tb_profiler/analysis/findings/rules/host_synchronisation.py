@@ -11,9 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import measure
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.host_time import gaps_after, unrecorded
-from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, RuleContext
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.units import format_value
@@ -80,29 +79,5 @@ def _synchronising(context: RuleContext) -> Ints:
     return np.union1d(context.waits, context.within(np.unique(launch[launch >= 0])))
 
 
-RULE = Rule(
-    place=82,
-    claim=_claim,
-    title="The host waits for the {device}, then the {device} for the host",
-    action="Stop reading results back mid-{step}",
-    fact="{waits} waits for the {device} per {step}",
-    sentence="""Synchronising calls ({waits} per {step}) keep the host from launching ahead;
-    without these waits the {step} is {gain} ({share}) shorter.""",
-    attempt="""Leave values on the {device}: collect losses as tensors and read them every so many
-    steps, replace nonzero and boolean indices by where or masks of a fixed size, create tensors on
-    the {device}, copy with pin_memory and non_blocking=True.""",
-    caveat="A program that needs the value to decide what comes next must wait for it.",
-    views=("overview", "operator", "trace"),
-    cause="Synchronising with the {device} costs {gain} of {the_step}",
-    without="Without these waits",
-    links=(links.TUNING, links.PINNED),
-    details=(
-        ("operators", "Most of them are in {operators}."),
-        ("called", "{called} follows nearly each of {kernels} kernels."),
-    ),
-    numbers={
-        "waits": ("Synchronising calls", "count"),
-        "blocked": ("Time the host is blocked in them", "ns"),
-        "kernels": ("Kernels", "count"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("host_synchronisation", 82, _claim)

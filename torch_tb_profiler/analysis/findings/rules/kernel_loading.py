@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.findings.host_time import overhead_records
-from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, RuleContext
 from torch_tb_profiler.analysis.what_if.loading import loading_calls
 
 
@@ -50,23 +50,5 @@ def _claim(context: RuleContext) -> Candidate | None:
     return replace(own, **parts, numbers=recorded.numbers | own.numbers)
 
 
-RULE = Rule(
-    place=30,
-    claim=_claim,
-    title="Kernels are loaded inside the {step}",
-    action="Load kernels before the {step}",
-    sentence="""Kernels are loaded or compiled when they are first launched; with all kernels there the {step} is {gain}
-    ({share}) shorter.""",
-    attempt="""Call everything once before it counts: more warm-up steps, or
-    CUDA_MODULE_LOADING=EAGER in the environment.""",
-    caveat="It happens once per kernel: later steps do not pay for it.",
-    views=("overview", "kernel", "trace"),
-    cause="Loading kernels takes {gain} of {the_step}",
-    without="With all kernels loaded",
-    details=(
-        ("records", "The driver recorded it {records} times per {step}."),
-        ("calls", "Calls that load: {calls} per {step}."),
-        ("why", "{why}."),
-    ),
-    numbers={"records": ("Overhead records", "count"), "calls": ("Calls that load", "count")},
-)
+QUESTION = Question(__name__)
+QUESTION.state("kernel_loading", 30, _claim)

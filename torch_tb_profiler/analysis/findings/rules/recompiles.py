@@ -17,9 +17,8 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.compiled.compilations import COMPILERS, Compilations
 from torch_tb_profiler.analysis.facts.header import json_list
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
-from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, RuleContext
 from torch_tb_profiler.analysis.findings.step_outliers import step_of
 from torch_tb_profiler.store.columns import Mask
 
@@ -115,46 +114,5 @@ def _sizes(context: RuleContext) -> str:
     return ""
 
 
-RULE = Rule(
-    place=31,
-    claim=_claim,
-    title="The {several} compile again",
-    action="Compile once",
-    fact="{compilations} compilations by {compiler} in {which_steps}",
-    sentence="""{compilations} compilations by {compiler} in {which_steps} take {gain} per {step}
-    ({share}){at}.""",
-    attempt="""Compile once. Where sizes change from step to step: torch.compile(model, dynamic=True), or
-    torch._dynamo.mark_dynamic(x, 0) on the dimension that changes, or pad the inputs to a few sizes (buckets). Where a
-    number or an object changes, pass it as a tensor or keep it out of the compiled function. TORCH_LOGS=recompiles prints
-    the guard that fails each time.""",
-    caveat="""A size that comes for the first time must be compiled once with static shapes: after all sizes were met it
-    stops, or at torch._dynamo.config.recompile_limit, after which the function runs uncompiled.""",
-    views=("overview", "operator", "trace"),
-    cause="Recompiling takes {gain} of {the_step}",
-    without="Without compiling",
-    words=("compiler",),
-    links=(
-        (
-            "Recompilation",
-            links.DOCS + "compile/programming_model.recompilation.html",
-        ),
-        (
-            "Dynamic shapes",
-            links.DOCS + "torch.compiler_dynamic_shapes.html",
-        ),
-    ),
-    details=(
-        ("ids", "What was compiled, by frame and number: {ids}."),
-        ("sizes", "Its sizes change: {sizes}."),
-        ("once", "Call {once} once before the loop, and keep what it returns."),
-        (
-            "graphs",
-            "Graphs are captured again; capture each once, with inputs of one size, and replay it.",
-        ),
-    ),
-    numbers={
-        "compilations": ("Compilations", "count"),
-        "in_steps": ("Steps with one", "count"),
-        "of_steps": ("Steps", "count"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("recompiles", 31, _claim)

@@ -17,7 +17,6 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import (
     calls_gone,
     host_takes,
@@ -26,7 +25,7 @@ from torch_tb_profiler.analysis.findings.edits import (
     work_scaled,
 )
 from torch_tb_profiler.analysis.findings.operators import outermost
-from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
@@ -133,28 +132,5 @@ def _hooks(context: RuleContext, again: Ints, home: Ints) -> Edit:
     return edit
 
 
-RULE = Rule(
-    place=140,
-    claim=_claim,
-    title="The forward pass runs again in the backward pass",
-    action="Checkpoint fewer activations",
-    fact="parts of the forward pass run {times}",
-    sentence="""Activation checkpointing computes parts of the forward pass {times}; with {without} the
-    {step} is {gain} ({share}) shorter.""",
-    attempt="""Checkpoint less: fewer or cheaper layers (selective checkpointing), as far as memory
-    allows.""",
-    caveat="It is the price of the memory saved; the Memory view shows how much is free.",
-    views=("overview", "operator", "module"),
-    cause="{what} {gain} of {the_step}",
-    without="With {without}",
-    words=("what", "without", "times"),
-    details=(
-        (
-            "nested",
-            "A checkpoint lies in another: the inner one, or the outer one, saves no memory that the other does not.",
-        ),
-    ),
-    links=(links.CHECKPOINT,),
-    reach=Reach(0.65, 1.5),
-    numbers={"events": ("Events computed again", "count"), "passes": ("Forward passes", "count")},
-)
+QUESTION = Question(__name__)
+QUESTION.state("recompute", 140, _claim, reach=Reach(0.65, 1.5))

@@ -18,9 +18,8 @@ import math
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
 from torch_tb_profiler.analysis.reasons.uses import How, Use
 from torch_tb_profiler.hardware.results import Shape
@@ -134,27 +133,5 @@ def _candidate(context: RuleContext, calls: Calls, found: list[_Pair]) -> Candid
     )
 
 
-RULE = Rule(
-    place=243,
-    claim=_claim,
-    title="Matrices are multiplied in a costly order",
-    action="Multiply in the order {better}",
-    fact="{less} times the arithmetic of {better}",
-    sentence="""Products are taken in the order {order}{at}; {better} gives the same with {less} times less arithmetic. In that order the {step} is
-    {gain} ({share}) shorter.""",
-    words=("order", "better"),
-    attempt="""Set the brackets so that the small side is multiplied first (matrix products are associative), or let torch.linalg.multi_dot or
-    torch.einsum with opt_einsum choose.""",
-    caveat="Rounding differs a little. Where the first product serves later steps, too, keep it instead.",
-    views=("overview", "operator"),
-    certainty="likely",
-    cause="Products in a costly order take {taken} of {the_step}",
-    without="In the cheaper order",
-    reach=Reach(0.6, 1.3),
-    links=(("torch.linalg.multi_dot", links.DOCS + "generated/torch.linalg.multi_dot.html"),),
-    numbers={
-        "taken": ("Their time, with backward", "ns"),
-        "less": ("Arithmetic, times that of the cheaper order", "count"),
-        "pairs": ("Pairs of products", "count"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("costly_order", 243, _claim, certainty="likely", reach=Reach(0.6, 1.3))

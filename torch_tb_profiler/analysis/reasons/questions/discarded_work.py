@@ -19,9 +19,8 @@ import math
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
 from torch_tb_profiler.analysis.reasons.uses import How, Use
 from torch_tb_profiler.hardware.results import Shape
@@ -176,31 +175,5 @@ def _candidate(context: RuleContext, calls: Calls, wasted: list[_Waste]) -> Cand
     )
 
 
-RULE = Rule(
-    place=241,
-    claim=_claim,
-    title="Most of a result is thrown away",
-    action="Make only what is used",
-    fact="{read} of {shape} is read",
-    sentence="""{what} makes a tensor of {shape}, of which {part} takes {read}; the rest is not used and thrown away{at}. With only that
-    part made the {step} is {gain} ({share}) shorter.""",
-    words=("what", "part", "shape"),
-    attempt="""Select, slice or index first and compute then, on what is left (hidden[mask] before the head, a stride instead of every
-    second element, the product of matching rows instead of a diagonal); take topk, min or max instead of sorting; draw only as many
-    numbers as are used (randint, rand of the part).""",
-    caveat="Which tensor is read is told from shapes and order. What Python reads, and what a later step does, is not seen.",
-    views=("overview", "operator", "module"),
-    certainty="likely",
-    cause="Results thrown away take {taken} of {the_step}",
-    without="With only that part made",
-    reach=Reach(0.6, 1.3),
-    links=(links.TUNING,),
-    details=(
-        ("calls", "Calls that make such tensors: {calls} per {step}, {taken} with their backward."),
-    ),
-    numbers={
-        "taken": ("Their time, with backward", "ns"),
-        "read": ("Share that is read", "share"),
-        "calls": ("Calls that make it", "count"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("discarded_work", 241, _claim, certainty="likely", reach=Reach(0.6, 1.3))

@@ -19,9 +19,8 @@ import math
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
 from torch_tb_profiler.analysis.reasons.uses import How, Use
 from torch_tb_profiler.hardware.results import Shape
@@ -111,31 +110,5 @@ def _candidate(context: RuleContext, calls: Calls, found: list[_Large]) -> Candi
     )
 
 
-RULE = Rule(
-    place=245,
-    claim=_claim,
-    title="A large tensor is made only to be summed",
-    action="Use a product of matrices instead of {shape}",
-    fact="{shape}, {times} times its inputs",
-    sentence="""Broadcasting materialises {shape}, {times} times what it is made of, only to sum over it at once{at}: {names}. With a product of
-    matrices instead the {step} is {gain} ({share}) shorter.""",
-    words=("shape", "names"),
-    attempt="""Write the sum of products as matmul, bmm or torch.einsum, distances as torch.cdist (or a² − 2ab + b²), or sum before
-    broadcasting: the large intermediate is then never made.""",
-    caveat="Where no product of matrices gives the same, torch.compile may still fuse the passes over the large tensor.",
-    views=("overview", "operator"),
-    certainty="likely",
-    cause="A large intermediate takes {taken} of {the_step}",
-    without="With a product of matrices",
-    reach=Reach(0.5, 1.3),
-    links=(
-        ("torch.einsum", links.DOCS + "generated/torch.einsum.html"),
-        ("torch.cdist", links.DOCS + "generated/torch.cdist.html"),
-    ),
-    details=(("calls", "Calls that work on it: {calls} per {step}, {taken} with their backward."),),
-    numbers={
-        "taken": ("Their time, with backward", "ns"),
-        "times": ("Elements, times those of its inputs", "count"),
-        "calls": ("Calls", "count"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("large_intermediate", 245, _claim, certainty="likely", reach=Reach(0.5, 1.3))

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
 from torch_tb_profiler.analysis.reasons.uses import How
 from torch_tb_profiler.hardware.results import Shape
@@ -121,33 +120,5 @@ def _works_on(calls: Calls, names: list[str], place: Ints, length: int, shape: S
     return found
 
 
-RULE = Rule(
-    place=239,
-    claim=_claim,
-    title="Input is padded far beyond its longest part",
-    action="Pad to the longest of each batch",
-    fact="{length} long, filled to {longest}",
-    sentence="""Input is padded to {length} although its longest part in a {step} has {longest}: {padding} of the work on that dimension is for padding{at}.
-    Padded to the longest part the {step} is {gain} ({share}) shorter.""",
-    attempt="""Pad each batch to its own longest sample (pad_sequence in collate_fn), sort or bucket samples by length, or pack them into one
-    sequence (nested tensors, variable-length attention).""",
-    caveat="Fixed lengths are needed by captured graphs and compiled code of static shapes: then use a few lengths, not one.",
-    views=("overview", "operator"),
-    certainty="likely",
-    cause="Work on padded input takes {taken} of {the_step}",
-    without="Padded to the longest part",
-    reach=Reach(0.6, 1.3),
-    links=(
-        (
-            "torch.nn.utils.rnn.pad_sequence",
-            links.DOCS + "generated/torch.nn.utils.rnn.pad_sequence.html",
-        ),
-    ),
-    details=(("why", "{why}."),),
-    numbers={
-        "taken": ("Time of work on it, with backward", "ns"),
-        "length": ("Padded length", "count"),
-        "longest": ("Longest part", "count"),
-        "padding": ("Share of padding", "share"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("padded_input", 239, _claim, certainty="likely", reach=Reach(0.6, 1.3))

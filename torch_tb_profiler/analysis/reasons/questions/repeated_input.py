@@ -19,10 +19,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.operators import read_arguments
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
 from torch_tb_profiler.analysis.reasons.uses import DRAWS, How, Use
 from torch_tb_profiler.hardware.results import Shape
@@ -150,32 +149,5 @@ def _candidate(context: RuleContext, calls: Calls, found: list[_Repeat]) -> Cand
     )
 
 
-RULE = Rule(
-    place=242,
-    claim=_claim,
-    title="Input is repeated before it is worked on",
-    action="Work on each value once",
-    fact="{shape} holds each value {times} times",
-    sentence="""{what} copies its input so that each value is there {times} times, {copies} times per {step}{at}. With each value worked on
-    once the {step} is {gain} ({share}) shorter.""",
-    words=("what", "shape", "after"),
-    attempt="""Compute on what differs and repeat, expand or index the result; give operators views that expand() makes, or broadcast, instead of
-    copies; for windows use what needs none: pooling, convolution, cumulative sums; for grouped heads
-    scaled_dot_product_attention(enable_gqa=True).""",
-    caveat="Where the repeated values are changed, or random numbers are drawn for each, the work is not the same.",
-    views=("overview", "operator", "module"),
-    certainty="likely",
-    cause="Work on repeated input takes {taken} of {the_step}",
-    without="With each value worked on once",
-    reach=Reach(0.6, 1.3),
-    links=(("Broadcasting", links.DOCS + "notes/broadcasting.html"),),
-    details=(
-        ("shape", "The copy is materialised as {shape}."),
-        ("after", "Then these work on it: {after}."),
-    ),
-    numbers={
-        "taken": ("Their time, with backward", "ns"),
-        "times": ("Times that values are repeated", "count"),
-        "copies": ("Such copies", "count"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("repeated_input", 242, _claim, certainty="likely", reach=Reach(0.6, 1.3))

@@ -25,10 +25,9 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.operators import beneath, read_arguments, tensors
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
 from torch_tb_profiler.analysis.reasons.uses import DRAWS
 from torch_tb_profiler.hardware.results import Shape
@@ -254,32 +253,5 @@ def _found(
     )
 
 
-RULE = Rule(
-    place=244,
-    claim=_claim,
-    title="The same is computed again",
-    action="Compute it once and keep it",
-    fact="{calls} calls, {kind}",
-    sentence="""{what} computes {kind}: what is known already is computed again in {taken} per {step}, with its backward{at}, most of it in
-    {most}. Kept instead the {step} is {gain} ({share}) shorter.""",
-    words=("what", "kind", "most"),
-    attempt="""Compute it once and pass the result on: keep the output of the first call, precompute what does not depend on the data (masks,
-    positions, normalised matrices) in __init__ as a buffer, or cache it (functools.lru_cache).""",
-    caveat="""Which tensor is read is told from shapes and order: where two tensors of one shape are given by turns, the work is not the same.
-    What is learned changes with each step.""",
-    views=("overview", "module", "operator"),
-    certainty="likely",
-    cause="{what} computes {kind}: {taken} of {the_step}",
-    without="With it kept",
-    reach=Reach(0.6, 1.3),
-    links=(links.TUNING,),
-    details=(
-        ("calls", "Calls that repeat: {calls} per {step}."),
-        (
-            "again",
-            "It gets the same tensors, in the same module, as a call before it in the {step}: a duplicate.",
-        ),
-        ("constant", "Nothing that it reads changes from step to step: the result is constant."),
-    ),
-    numbers={"calls": ("Calls that repeat", "count"), "taken": ("Their time, with backward", "ns")},
-)
+QUESTION = Question(__name__)
+QUESTION.state("same_again", 244, _claim, certainty="likely", reach=Reach(0.6, 1.3))

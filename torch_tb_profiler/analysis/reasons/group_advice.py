@@ -9,13 +9,10 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.distributed.collectives import listed_groups
 from torch_tb_profiler.analysis.distributed.coordinates import dimension_name
-from torch_tb_profiler.analysis.findings.rule_context import RuleContext
+from torch_tb_profiler.analysis.findings.rule import RuleContext, words_of
 from torch_tb_profiler.units import format_ns
 
-FOR_DATA = """Give collectives more to overlap with (bucket size, order of the layers, prefetching), make them smaller (communication
-    hooks, lower precision) or rarer (accumulate gradients under no_sync)."""
 _ADVICE = {
-    "data": FOR_DATA,
     "all_gather": """Gathered shards: prefetch the next layer's parameters while one computes (forward_prefetch, or
     set_modules_to_forward_prefetch), wrap larger units, keep them gathered between forward and backward
     (reshard_after_forward=False) where memory allows, gather in bfloat16 (MixedPrecision).""",
@@ -52,7 +49,7 @@ def by_group(context: RuleContext) -> dict[str, str]:
     table, texts = context.insight["collectives"], context.insight.strings
     row = np.flatnonzero(np.isin(table["step"], context.steps) | context.is_whole)
     if not len(row):
-        return {"attempt": FOR_DATA}
+        return {}
     first, own = group_rows((table["group"][row], table["kind"][row]))
     time = sum_by(own, len(first), table["exposed"][row]) / max(len(context.steps), 1)
     described = {group.name: group.description for group in listed_groups(context.trace)}
@@ -71,7 +68,8 @@ def by_group(context: RuleContext) -> dict[str, str]:
     keys = [
         kinds[n] if of_group[names[n]] == "shards" else of_group[names[n]] for n in order[:MOST]
     ]
-    advice = dict.fromkeys(_ADVICE.get(key, FOR_DATA) for key in keys)
+    data = words_of("ranks")["exposed_communication"].attempt
+    advice = dict.fromkeys(_ADVICE.get(key, data) for key in keys)
     told = [
         f"{described.get(names[n], '') or names[n] or 'default'} {kinds[n]} {format_ns(float(time[n]))}"
         for n in order[:MOST]

@@ -1,0 +1,280 @@
+"""Many launches, kernels or collectives that each do little: what they cost is the call, the pause before or the latency.
+
+::
+
+    host   [a][b][c][d]   [a][b][c][d]          launch_bound: the device waits for each call
+    gpu       a. b. c. d.     a. b. c. d.       idle_queue: it pauses although the next was launched
+    nccl   [r][r][r][r][r][r][r][r][r][r]       small_collectives: latency, not bandwidth
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.intervals import measure
+from torch_tb_profiler.analysis.facts.host_names import GRAPH_LAUNCH, distinct_names
+from torch_tb_profiler.analysis.findings.edits import thread_time_gone
+from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP, Gaps, pauses
+from torch_tb_profiler.analysis.findings.rule import (
+    DEVICE,
+    HOST,
+    Candidate,
+    Claims,
+    Question,
+    RuleContext,
+)
+from torch_tb_profiler.analysis.findings.workloads import beyond_least
+from torch_tb_profiler.analysis.what_if.changes import read_change
+from torch_tb_profiler.analysis.what_if.collectives import Merges, merges
+from torch_tb_profiler.analysis.what_if.fusion import fusions
+from torch_tb_profiler.analysis.what_if.model import Scene
+from torch_tb_profiler.analysis.what_if.replay import Durations
+from torch_tb_profiler.analysis.what_if.simulation import Edit
+from torch_tb_profiler.hardware.fusion import title_of
+from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.units import format_bytes, format_ns
+
+QUESTION = Question(__name__)
+FOR_ALL = 20
+"""Kernels from which on it is no chance that all of them end first."""
+NEARLY = 0.98
+"""Share of the kernels that must end before their launch returns: clocks of host and device differ."""
+MANY = 8
+"""Collectives per step that could be saved, from which on there are many."""
+BUCKET = float(read_change("buckets").values["size"]) * (1 << 20)
+LAUNCHES = 5
+"""Gaps per step, from which on launches are many."""
+_SERVERS = {
+    "vllm/": (
+        """vLLM launches decoding as CUDA graphs unless --enforce-eager or a cudagraph_mode of NONE is given: leave these out,
+        and let the captured sizes cover the batch (max_cudagraph_capture_size).""",
+        "CUDA graphs in vLLM\nhttps://docs.vllm.ai/en/latest/design/cuda_graphs.html",
+    ),
+    "sglang/": (
+        """SGLang launches decoding as CUDA graphs unless --disable-cuda-graph is given: leave it out, and let
+        --cuda-graph-max-bs cover the batch.""",
+        "Arguments of the SGLang server\nhttps://docs.sglang.ai/advanced_features/server_arguments.html",
+    ),
+}
+"""What of a server's own options launches graphs, and its source, by what the files of its frames have in their path."""
+_IN_GRAPH = """Fewer, larger kernels: torch.compile, fused operators, a larger batch. To tell the recorder's pauses from the device's,
+time the graph without a profiler."""
+
+
+@QUESTION.rule(42, untried=True)
+def launch_blocking(context: RuleContext) -> Claims:
+    """Launches return only when their kernels have ended, all of them: CUDA_LAUNCH_BLOCKING=1 (HIP_LAUNCH_BLOCKING,
+    AMD_SERIALIZE_KERNEL) is set, as for finding the call that fails.
+
+    Evidence: launches of at least ``FOR_ALL`` kernels, of which ``NEARLY`` all end before their call returns; copies and graphs do
+    not count.
+    Change: each launch returns when its kernel begins. Certain.
+    """
+    work = context.work
+    launched = work.take(work.kernel & (work.launch >= 0))
+    launched = launched.take(
+        ~context.names.graph_launch[context.trace["spans"]["name"][launched.launch]]
+    )
+    if len(launched.row) < FOR_ALL:
+        return None
+    called, returned = context.times(launched.launch)
+    inside = (launched.start >= called) & (launched.end <= returned)
+    if inside.mean() < NEARLY:
+        return None
+    row, start, end = launched.launch[inside], launched.start[inside], returned[inside]
+    return Candidate(
+        row,
+        start,
+        end,
+        {
+            "launches": context.per_step(row),
+            "waited": int((end - start).sum()) / len(context.steps),
+        },
+        edit=thread_time_gone(context.trace["spans"]["track"][row], start, end),
+    )
+
+
+@QUESTION.rule(58, certainty="likely", causes=(PathCause.COMMUNICATION,))
+def small_collectives(context: RuleContext) -> Claims:
+    """Many collectives per step that a few could be: what they cost is latency, not bandwidth.
+
+    Formula: collectives of one step, thread, kind, group and type between which nothing needs the result of the first are
+    one bucket of at most 25 MiB (``what_if/collectives.py merges``). Many: at least ``MANY`` fewer per step, of which
+    latency takes most.
+    Change: they are merged. The bytes move at the bandwidth of the recording, latency, calls and waits between them are
+    paid once per bucket; what waits for a late rank stays. Likely.
+    Wrong where a result is used at once by something that leaves no trace.
+    """
+    table, steps = context.insight["collectives"], max(context.facts["steps"].n, 1)
+    if table.n < MANY * steps:
+        return None
+    found = merges(context.scene, BUCKET)
+    if found.count < MANY * steps or not _is_latency(context, found):
+        return None
+    row = table["event"][found.row].astype(np.int64)
+    start, end = table["start"][found.row], table["end"][found.row]
+    return Candidate(
+        row,
+        start,
+        end,
+        {
+            "collectives": len(found.row) / steps,
+            "buckets": float(found.last.sum()) / steps,
+            "each": float(np.median(end - start)),
+            "total": int((end - start).sum()) / steps,
+        },
+        {"like": _like(context, found), "by_hand": "" if _of_ddp(context) else "by hand"},
+        change="buckets",
+    )
+
+
+def _like(context: RuleContext, found: Merges) -> str:
+    """``all_reduce, half of them of 8.13 KiB and 642 µs``: most of them, and the median message and time."""
+    table = context.insight["collectives"]
+    kinds, count = np.unique(table["kind"][found.row], return_counts=True)
+    size = table["bytes"][found.row]
+    of = f"{format_bytes(float(np.median(size)))} and " if (size >= 0).all() else ""
+    time = format_ns(float(np.median((table["end"] - table["start"])[found.row])))
+    return f"{context.insight.strings[int(kinds[count.argmax()])]}, half of them of {of}{time}"
+
+
+def _is_latency(context: RuleContext, found: Merges) -> bool:
+    """Whether most of their time would not be paid again."""
+    table = context.insight["collectives"]
+    taken = float((table["end"] - table["start"])[found.row].sum())
+    return 2 * float(found.time.sum()) <= taken
+
+
+def _of_ddp(context: RuleContext) -> bool:
+    """Whether DistributedDataParallel calls them: then a bucket is its own."""
+    return bool(context.named(context.calls, "DistributedDataParallel.forward".__eq__).any())
+
+
+@QUESTION.rule(100, certainty="likely", causes=(*HOST,))
+def launch_bound(context: RuleContext) -> Claims:
+    """Gaps of at most 1 ms that ended with a launch which began after the gap did, at least five of
+    them per step.
+
+    Change: launches less than 1 ms apart are one graph launch: between them the host does nothing of its
+    own. Likely.
+    """
+    gaps = context.gaps.take(context.gaps.for_host & (context.gaps.launch >= 0))
+    gaps = gaps.take(gaps.end - gaps.start <= SHORT_GAP)
+    if len(gaps.start) < LAUNCHES * len(context.steps):
+        return None
+    work = context.work.take(context.work.kernel)
+    length = (work.end - work.start)[np.isin(work.row, context.within(work.row))]
+    return Candidate(
+        gaps.launch,
+        gaps.start,
+        gaps.end,
+        {
+            "gaps": len(gaps.start) / len(context.steps),
+            **(
+                {
+                    "kernels": len(length) / len(context.steps),
+                    "median_kernel": float(np.median(length)),
+                }
+                if len(length)
+                else {}
+            ),
+            "in_operators": int(measure(context.host_busy, gaps.start, gaps.end).sum())
+            / gaps.length,
+        },
+        _of_server(context),
+        change="graphs",
+    )
+
+
+def _of_server(context: RuleContext) -> dict[str, str]:
+    """The advice for the server that ran the program; empty for other programs, and where graphs are launched already."""
+    if len(context.runtime_calls(GRAPH_LAUNCH)):
+        return {}
+    files = {name.partition("(")[0] for name in distinct_names(context.trace, Role.PYTHON)}
+    for part, (attempt, source) in _SERVERS.items():
+        if any(part in file for file in files):
+            return {"attempt": " ".join(attempt.split()), "source": source}
+    return {}
+
+
+@QUESTION.rule(120, certainty="theoretical")
+def idle_queue(context: RuleContext) -> Claims:
+    """Gaps of at most 20 µs between works of which the second had been launched when the first ended.
+
+    Change: work begins as soon as the work before it on its stream ends. Theoretical.
+    """
+    gaps = context.gaps.take(pauses(context.gaps))
+    if not len(gaps.start):
+        return None
+    launch = context.facts["span_links"]["launch"]
+    of_graph = context.mask(context.rows_named(context.of_role(Role.RUNTIME), GRAPH_LAUNCH.match))
+    inside = (gaps.before >= 0) & (launch[gaps.before] == gaps.launch) & of_graph[gaps.launch]
+    within = int((gaps.end - gaps.start)[inside].sum())
+    return Candidate(
+        gaps.next,
+        gaps.start,
+        gaps.end,
+        {
+            "gaps": len(gaps.start) / len(context.steps),
+            "median_gap": float(np.median(gaps.end - gaps.start)),
+            **({"inside": within / len(context.steps)} if within else {}),
+        },
+        {"attempt": _IN_GRAPH} if 2 * within > gaps.length else {},
+        edit=_without(gaps),
+    )
+
+
+def _without(gaps: Gaps) -> Edit:
+    """No work pauses by more than the gap before it that was found."""
+
+    def edit(scene: Scene, durations: Durations) -> None:
+        place = positions_of(scene.graph.work.row, gaps.next)
+        length = (gaps.end - gaps.start)[place >= 0]
+        place = place[place >= 0]
+        lead = durations.lead[place]
+        durations.lead[place] = np.minimum(lead, np.maximum(lead - length, 0))
+
+    return edit
+
+
+@QUESTION.rule(205, certainty="likely", causes=DEVICE)
+def fusion(context: RuleContext) -> Claims:
+    """Chains of memory-bound operators, one kernel each, that write and read tensors which nothing else
+    needs.
+
+    Evidence: operators that follow each other in one module, thread, stream and step, of which one reads
+    what another one wrote, by shape, element type and order; kernels of torch.compile are none. Change: one kernel of each
+    chain remains and is launched once; kernels of at least 5 µs add the share of their time that their remaining bytes are
+    of all, shorter ones nothing; what a backward pass may read is still written. Likely.
+    """
+    found = fusions(context.scene)
+    judged = np.isin(found.row, context.within(found.row)) & np.isin(found.row, context.work.row)
+    # Of each chain one kernel's launch stays.
+    chosen = np.flatnonzero(np.bincount(found.chain[judged], minlength=1) > 1)
+    if not len(chosen):
+        return None
+    mine = np.isin(found.chain, chosen) & judged
+    row, order = np.unique(found.row[mine], return_index=True)
+    kept = found.kept[mine][order]
+    dur = context.trace["spans"]["dur"][row]
+    some = context.work.take(np.isin(context.work.row, row))
+    titles: dict[tuple[str, ...], float] = {}
+    gained = np.bincount(found.chain[mine][order], (1 - kept) * dur, len(found.names))
+    for number in chosen.tolist():
+        names = found.names[number]
+        titles[names] = titles.get(names, 0) + float(gained[number])
+    largest = max(titles, key=lambda names: titles[names])
+    steps = len(context.steps)
+    return Candidate(
+        *beyond_least(context, some, kept * dur),
+        {
+            "chains": len(chosen) / steps,
+            "kernels": len(row) / steps,
+            "saved": float(found.saved[chosen].sum()) / steps,
+            "operators": len(largest),
+        },
+        {"largest": title_of(largest)},
+        change="fuse-chains",
+    )

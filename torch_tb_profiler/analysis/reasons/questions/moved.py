@@ -1,0 +1,444 @@
+"""Time that goes into moving data instead of computing: copies, conversions, other layouts, transfers between host and device.
+
+::
+
+    x.permute(0, 2, 3, 1).contiguous()      [permute][clone ▇▇▇▇ copy_]     layout: every element is read and written, none is new
+    model(x.half()).float()                 [to ▇▇][linear ▇][to ▇▇]        conversions: there and back
+    batch.to("cuda")                        host [Memcpy ▇▇▇▇▇▇]            blocking_copy: the host stages what is not pinned
+                                            gpu  ..........[HtoD ▇▇]        exposed_copies: nothing runs beside it
+
+Of each copy one test speaks: a deep copy, a bucket of gradients, an order in memory and a type are no mere copy of a tensor.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import numpy as np
+from msgspec.structs import replace
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.intervals import measure, subtract, union
+from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.facts.kernels import device_arguments
+from torch_tb_profiler.analysis.figures.source_lines import OTHERS, line_ranks
+from torch_tb_profiler.analysis.findings import copies as found_copies
+from torch_tb_profiler.analysis.findings.copies import copies_named, copy_rate
+from torch_tb_profiler.analysis.findings.edits import (
+    calls_gone,
+    host_skips,
+    own_time_takes,
+    thread_time_gone,
+    together,
+    work_takes,
+)
+from torch_tb_profiler.analysis.findings.gaps import LATENCY
+from torch_tb_profiler.analysis.findings.operators import (
+    beneath,
+    calls_for_nothing,
+    calls_where,
+    most_named,
+    outermost,
+    outside,
+    read_arguments,
+    tensors,
+)
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.findings.rule_context import Work
+from torch_tb_profiler.analysis.what_if.model import Scene
+from torch_tb_profiler.analysis.what_if.replay import Durations
+from torch_tb_profiler.analysis.what_if.simulation import Edit
+from torch_tb_profiler.hardware.call import Call
+from torch_tb_profiler.hardware.element_types import kind, precision
+from torch_tb_profiler.hardware.kernel_names import HOST_COPY, TO_DEVICE
+from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.insight_schema import PathCause
+from torch_tb_profiler.store.roles import Role
+
+QUESTION = Question(__name__)
+LONG = 100_000
+"""ns that a call that copies takes beyond its launch, and from which on an elementwise operator is more than its call."""
+REPEATS = 10
+"""Equal copies in one step, from which on they are repeated ones."""
+FEWEST = 4
+"""Copies by operators per step, below which no layout flips again and again."""
+MANY = 8
+"""Conversions per step from which on they are repeated ones."""
+_COPYING_CALLS = re.compile(r"(?:cuda|cu|hip|xpu|musa|aclrt?)Memcpy\w*$")
+_PAGEABLE = re.compile(r"Memcpy .*Pageable")
+_WITHIN = re.compile(r"Memcpy ?D(?:to|2)D|CopyDeviceToDevice|MEMORY_COPY_DEVICE_TO_DEVICE")
+_BUCKET = re.compile(
+    r"torch\.distributed\.ddp\.reducer::(?:copy_bucket_to_grad|copy_grad_to_bucket|mul_out)$"
+)
+_BUFFERS = re.compile(r"_broadcast_coalesced")
+"""DistributedDataParallel's broadcast of buffers."""
+_ATEN = re.compile(r"aten::")
+_COPY = re.compile(r"aten::copy_$")
+_COPIES = re.compile(r"aten::(?:clone|copy_|_foreach_copy_)$")
+_CLONE = re.compile(r"aten::(?:clone|_reshape_copy)$")
+_ORDERS = re.compile(r"aten::(?:contiguous|reshape|flatten|_reshape_copy|reshape_as)$")
+_CONVERSIONS = re.compile(
+    r"aten::(?:to|_to_copy|type_as|copy_|contiguous|clone)$|ToCopyBackward\d$"
+)
+_NODE = re.compile(r"autograd::engine::evaluate_function")
+_ELEMENTWISE = re.compile(
+    r"aten::(?:mul|add|sub|div|mul_|add_|sub_|div_|where|maximum|minimum|\w+_backward|relu|clamp_min)$"
+)
+_TURNS = re.compile(
+    r"nchw_?to_?nhwc|nhwc_?to_?nchw|tensorTransform|transpose_(?:NCHW|NHWC)|batched_transpose_\w*_dword",
+    re.I,
+)
+
+
+@QUESTION.rule(81, certainty="likely", reach=Reach(0.4, 1.3))
+def blocking_copy(context: RuleContext) -> Claims:
+    """Calls that copy and hold the host for long although the device has nothing to do: copies of pageable memory are
+    staged by the host.
+
+    Evidence: calls of the runtime that copy, of at least 100 µs, and the idle time of the device within them, less what
+    their own copies take there. Change: they return at once, and their copies take what they took. Likely.
+    """
+    spans = context.trace["spans"]
+    row = context.runtime_calls(_COPYING_CALLS)
+    row = row[spans["dur"][row] >= LONG]
+    if not len(row) or not context.has_device:
+        return None
+    piece, start, end = context.idle_in(row, context.gaps)
+    if not len(piece):
+        return None
+    call, number = np.unique(piece, return_inverse=True)
+    held = np.bincount(number, weights=end - start)
+    longest = int(held.argmax())
+    track = spans["track"][piece].astype(np.int64)
+    idle = union(start, end)
+    steps = len(context.steps)
+    return Candidate(
+        piece,
+        start,
+        end,
+        {
+            "copies": len(call) / steps,
+            "held": int(measure(context.judged, idle.start, idle.end).sum()) / steps,
+            "longest": int(spans["dur"][call[longest]]),
+        },
+        {"called": context.trace.strings[int(spans["name"][call[longest]])]},
+        edit=together(thread_time_gone(track, start, end), _at_once(call)),
+    )
+
+
+def _at_once(call: Ints) -> Edit:
+    """Calls wait for nothing, and what they launched begins as soon as work does on an idle device."""
+
+    def edit(scene: Scene, durations: Durations) -> None:
+        waiting = scene.graph.points.call
+        durations.waits[(waiting >= 0) & np.isin(waiting, call)] = False
+        own = np.isin(scene.graph.work.launch, call)
+        durations.latency[own] = np.minimum(durations.latency[own], LATENCY)
+
+    return edit
+
+
+@QUESTION.rule(87, certainty="likely", reach=Reach(0.5, 1.2))
+def deep_copies(context: RuleContext) -> Claims:
+    """Frames of ``copy.deepcopy``, such as of a model's ``state_dict``.
+
+    Change: they take no time. Certain where nothing replaces them; a moving average or a snapshot still has to copy once, in
+    place.
+    """
+    row = found_copies.deep_copies(context)
+    if not len(row):
+        return None
+    time = int(context.trace["spans"]["dur"][row].sum())
+    return Candidate(
+        row,
+        *context.times(row),
+        {"copies": context.per_step(row), "deep": time / len(context.steps)},
+        edit=host_skips(row),
+    )
+
+
+@QUESTION.rule(88)
+def bucket_copies(context: RuleContext) -> Claims:
+    """Copies of gradients into the buckets of DistributedDataParallel and back.
+
+    Evidence: what its reducer's regions of these names do, on a device what they launch. Change: they take no time:
+    gradients that are views of the buckets are not copied. Certain.
+    """
+    host = _bucketed(context)
+    if not len(host):
+        return None
+    return calls_for_nothing(context, host, {"copies": context.per_step(host)})
+
+
+def _bucketed(context: RuleContext) -> Ints:
+    return context.within(context.rows_named(context.calls, _BUCKET.match))
+
+
+@QUESTION.rule(170, certainty="likely")
+def repeated_copies(context: RuleContext) -> Claims:
+    """Time in which only copies from the host run that repeat one of the same size and place (the operator or Python frame around
+    their launch) of the same step, the first left out; at least ten.
+
+    Change: they take no time. Likely: the data may differ.
+    """
+    copies = copies_named(context, TO_DEVICE)
+    links, python = context.facts["span_links"], context.trace["spans"]["role"] == Role.PYTHON
+    in_frame = climb(context.parent, copies.launch, python) >= 0
+    copies = copies.take((links["operator"][copies.row] >= 0) | in_frame)
+    paths = context.insight["span_paths"]
+    origin = paths["path"] if paths.n == context.trace["spans"].n else links["operator"]
+    size = device_arguments(context.trace, copies.row, ("bytes",))["bytes"].astype(np.int64)
+    first, group = group_rows((links["step"][copies.row], size, origin[copies.row]))
+    again = (np.bincount(group, minlength=len(first)) >= REPEATS)[group] & (size > 0)
+    again[first] = False
+    return _alone(context, copies.take(again), {"bytes": int(size[again].max(initial=0))})
+
+
+@QUESTION.rule(171, certainty="likely", reach=Reach(0.5, 1.5))
+def layout(context: RuleContext) -> Claims:
+    """Copies that put a tensor into another order in memory: ``contiguous`` and ``reshape`` that had to copy,
+    conversions between channels first and last.
+
+    Evidence: ``aten::contiguous``, ``aten::reshape``, ``aten::flatten`` that the program calls, with an ``aten::clone``
+    beneath them that copies, the outermost of them, at least four per step, by names alone, those that files of PyTorch
+    call left out; on a device what they launch, and the kernels of libraries that turn channels first into last or back.
+    On a host also elementwise operators of two tensors that lie in different orders, where strides were recorded. Change:
+    the copies take no time, those operators as long per element as others. Likely: a layout that all operators accept has
+    to exist.
+    """
+    host = _ordering(context)
+    if context.per_step(host) < FEWEST:
+        host = host[:0]
+    work = context.work.take(context.work.kernel)
+    inside = context.home(work.launch, host) >= 0
+    turns = context.named(work.row, _TURNS.search)
+    work = work.take(inside | turns)
+    if not len(host) and not len(work.row):
+        return None
+    row = work.row if context.has_device else host
+    mixed, factor = (
+        _mixed(context) if len(host) and not context.has_device else (host[:0], np.ones(0))
+    )
+    count = context.per_step(host) + context.per_step(work.row[turns[inside | turns]])
+    return Candidate(
+        row,
+        *context.times(row),
+        {"copies": count, "mixed": context.per_step(mixed)},
+        {"names": most_named(context, host if len(host) else work.row)},
+        edit=together(calls_gone(host, work.row), own_time_takes(mixed, factor)),
+    )
+
+
+def _mixed(context: RuleContext) -> tuple[Ints, Array]:
+    """Elementwise operators of two tensors of one shape in different orders, and the share of their time that they take per
+    element where the orders are the same: the median of the trace.
+    """
+    rows = context.within(context.rows_named(context.operators, _ELEMENTWISE.match))
+    rows = rows[context.trace["spans"]["dur"][rows] >= LONG]
+    rows = np.asarray(rows[~np.isin(rows, context.parent)])
+    calls = read_arguments(context, rows)
+    found = [(row, *_orders(calls[row])) for row in rows.tolist() if row in calls]
+    time = {row: int(context.trace["spans"]["dur"][row]) for row, _, _ in found}
+    usual = [time[row] / elements for row, elements, orders in found if elements and orders == 1]
+    differ = [(row, elements) for row, elements, orders in found if elements and orders > 1]
+    if not usual or not differ:
+        return rows[:0], np.ones(0)
+    rate = float(np.median(usual))
+    factor = [min(rate * elements / time[row], 1.0) for row, elements in differ]
+    return np.array([row for row, _ in differ], np.int64), np.array(factor)
+
+
+def _orders(call: Call) -> tuple[int, int]:
+    """Elements of the largest tensors of a call, and in how many orders those of their shape lie in memory."""
+    own = [tensor for tensor in tensors(call) if tensor.strides and len(tensor.shape) > 1]
+    if not own:
+        return 0, 0
+    largest = max(own, key=lambda tensor: tensor.elements)
+    same = [tensor.strides or () for tensor in own if tensor.shape == largest.shape]
+    # Dimensions of one element may have any stride.
+    long = [at for at, size in enumerate(largest.shape) if size > 1]
+    orders = {tuple(np.argsort([-of[at] for at in long], kind="stable").tolist()) for of in same}
+    return largest.elements, len(orders)
+
+
+def _ordering(context: RuleContext) -> Ints:
+    """Rows of the operators that copied a tensor into another order, within the windows."""
+    copies = context.rows_named(context.operators, _COPY.match)
+    above = np.unique(context.parent[copies])
+    clones = above[above >= 0]
+    clones = context.rows_named(clones, _CLONE.match)
+    is_order = context.named(context.operators, _ORDERS.match)
+    orders = context.operators[is_order]
+    if not len(orders) or not len(clones):
+        return np.zeros(0, np.int64)
+    # What an operator copies by itself the program cannot leave out.
+    others = context.operators[~is_order & context.named(context.operators, _ATEN.match)]
+    orders = orders[~beneath(context, others)[orders]]
+    home = context.home(clones, orders)
+    row = context.within(outermost(context, np.unique(home[home >= 0])))
+    return row[~_of_torch(context, row)]
+
+
+def _of_torch(context: RuleContext, row: Ints) -> Mask:
+    """Which operators a Python file of PyTorch calls, in which nobody keeps another layout."""
+    spans = context.trace["spans"]
+    python = spans["role"] == Role.PYTHON
+    rank = np.where(
+        python, line_ranks(context.trace.strings, spans["name"][python])[spans["name"]], 0
+    )
+    caller = climb(context.parent, row, rank > 0)
+    return np.asarray((caller >= 0) & (rank[caller] == OTHERS))
+
+
+@QUESTION.rule(172, certainty="likely", reach=Reach(0.4, 1.3))
+def tensor_copies(context: RuleContext) -> Claims:
+    """Tensors that the program copies as they are: ``clone`` and ``copy_`` that it calls itself, copies within a device.
+
+    Evidence: ``aten::clone``, ``aten::copy_`` under no other operator, in no deep copy and no bucket of gradients, which have their own rules; on a device
+    what they launch but copies from and to the host, and all copies from device to device. Of calls whose types were recorded only those
+    that do not convert. Change: they take no time. Likely: a copy may be needed.
+    """
+    host = _own(context)
+    work = context.work
+    launched = context.home(work.launch, host) >= 0
+    is_copy = context.trace["spans"]["role"][work.row] == Role.MEMCPY
+    within = is_copy & context.named(work.row, _WITHIN.match)
+    hosted = is_copy & context.named(work.row, HOST_COPY.match)
+    work = work.take(within | launched & ~hosted)
+    if context.has_device:
+        # A call that copies from or to the host is none of these.
+        launch = context.work.launch[hosted]
+        mixed = context.home(launch, host)
+        host = host[~np.isin(host, mixed)]
+    row = work.row if context.has_device else host
+    if not len(row):
+        return None
+    return Candidate(
+        row,
+        *context.times(row),
+        {"copies": context.per_step(row)},
+        {"names": most_named(context, host if len(host) else row)},
+        edit=calls_gone(host, work.row),
+    )
+
+
+def _own(context: RuleContext) -> Ints:
+    """Rows of copies that the program calls itself, within the windows."""
+    rows = context.within(context.rows_named(context.operators, _COPIES.match))
+    if not len(rows):
+        return rows
+    rows = outside(context, rows, context.operators)
+    buffers = context.rows_named(context.of_role(Role.PYTHON), _BUFFERS.search)
+    others = np.concatenate((found_copies.deep_copies(context), _bucketed(context), buffers))
+    if len(others):
+        rows = rows[~beneath(context, others)[rows]]
+    return np.asarray(rows[~np.isin(rows, calls_where(context, bool, _of_two_types))])
+
+
+def _of_two_types(call: Call) -> bool:
+    types = [tensor.dtype for tensor in map(call.tensor, range(2)) if tensor is not None]
+    return len(set(types)) > 1
+
+
+@QUESTION.rule(175, certainty="likely", reach=Reach(0.4, 1.4))
+def conversions(context: RuleContext) -> Claims:
+    """Tensors that are converted from one floating type to another and back, in each step.
+
+    Evidence: ``aten::copy_`` between two floating types with the outermost ``aten::to``, ``aten::_to_copy`` … around it,
+    where types were recorded, at least eight per step; on a device what they launch. Change: they take no time. Likely where at
+    least half of those of the forward pass convert as many tensors of a shape there as back; else theoretical: automatic mixed
+    precision converts each weight once.
+    """
+    copies = context.rows_named(context.operators, _COPY.match)
+    copies = context.within(np.intersect1d(copies, calls_where(context, _has_two, _converts)))
+    if context.per_step(copies) < MANY:
+        return None
+    calls = context.rows_named(context.operators, _CONVERSIONS.match)
+    around = np.unique(context.home(copies, outermost(context, calls)))
+    host = around[around >= 0]
+    back = _there_and_back(context, copies)
+    found = calls_for_nothing(
+        context,
+        host,
+        {"conversions": context.per_step(copies), "back": back / len(context.steps)},
+        words={"types": _types(context, copies)},
+        certainty="likely" if back else "theoretical",
+    )
+    return found if len(found.row) else None
+
+
+def _has_two(types: str) -> bool:
+    return len(set(re.findall(r'"([^"]*)"', types)) - {"Scalar", ""}) > 1
+
+
+def _pair(call: Call) -> tuple[str, str]:
+    """The types of source and result of a copy."""
+    result, source = call.tensor(0), call.tensor(1)
+    return (source.dtype if source else ""), (result.dtype if result else "")
+
+
+def _converts(call: Call) -> bool:
+    types = _pair(call)
+    shape = call.tensor(0)
+    return (
+        shape is not None
+        and bool(shape.shape)
+        and all(kind(one) == "float" for one in types)
+        and precision(types[0]) != precision(types[1])
+    )
+
+
+def _there_and_back(context: RuleContext, copies: Ints) -> int:
+    """How many of the forward pass convert a tensor back of a shape that others convert there, if that is the rule."""
+    nodes = context.rows_named(context.operators, _NODE.match)
+    forward = copies[~beneath(context, nodes)[copies]] if len(nodes) else copies
+    found: Counter[tuple[object, ...]] = Counter()
+    for call in read_arguments(context, forward).values():
+        shape = call.tensor(0)
+        source, result = _pair(call)
+        found[(shape.shape if shape else (), source, result)] += 1
+    pairs = sum(
+        min(count, found[(shape, result, source)])
+        for (shape, source, result), count in found.items()
+    )
+    return pairs if len(forward) and 2 * pairs >= len(forward) else 0
+
+
+def _types(context: RuleContext, copies: Ints) -> str:
+    pairs = Counter(_pair(call) for call in read_arguments(context, copies).values())
+    [(types, _)] = pairs.most_common(1)
+    return " to ".join(precision(one) or one for one in types)
+
+
+@QUESTION.rule(180, certainty="likely", causes=(PathCause.MEMCPY,))
+def exposed_copies(context: RuleContext) -> Claims:
+    """Time in which the device runs copies between host and device and nothing else.
+
+    Change: the copies are shorter by what other work could hide of them, at most all of its time. Likely.
+    """
+    copies = copies_named(context, HOST_COPY)
+    pageable = context.named(copies.row, _PAGEABLE.match)
+    if not len(copies.row):
+        return None
+    numbers = {
+        "pageable": float(np.mean(pageable)),
+        "longest": int((copies.end - copies.start).max()),
+    }
+    if rate := copy_rate(context, copies):
+        numbers["rate"] = rate
+    found = _alone(context, copies, numbers)
+    others = subtract(context.work.busy, union(found.start, found.end))
+    hidden = int(measure(context.windows, others.start, others.end).sum())
+    taken = int(measure(context.windows, found.start, found.end).sum())
+    left = max(1 - hidden / taken, 0.0) if taken else 0.0
+    return replace(found, edit=work_takes(copies.row, (copies.end - copies.start) * left))
+
+
+def _alone(context: RuleContext, copies: Work, numbers: dict[str, float]) -> Candidate:
+    """The time in which of all device work only these copies ran; without them as the change."""
+    return Candidate(
+        *context.alone(copies),
+        {"copies": context.per_step(copies.row), **numbers},
+        edit=work_takes(copies.row, 0),
+    )

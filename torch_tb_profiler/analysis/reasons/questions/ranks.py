@@ -1,0 +1,117 @@
+"""Ranks and their collectives: who is late, what waits for it, and communication with nothing beside it.
+
+::
+
+    rank 0   [compute][all_reduce ▇▇▇▇▇▇▇▇]      straggler: waits for rank 1; of its collective only the transfer could be hidden
+    rank 1   [compute ▇▇▇▇▇▇▇▇▇▇▇▇][a_r ▇]      late_itself
+
+Who is late the verdict on all ranks of the run says (``critical_path/verdict.py``), which rests on ``distributed/arrivals.py``.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.intervals import shared, subtract, union
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.edits import host_time_gone
+from torch_tb_profiler.analysis.findings.gaps import pauses
+from torch_tb_profiler.analysis.findings.rule import (
+    Candidate,
+    Claims,
+    Question,
+    RuleContext,
+    without_time,
+)
+from torch_tb_profiler.analysis.reasons.group_advice import by_group
+from torch_tb_profiler.analysis.what_if.outcomes import Reach
+from torch_tb_profiler.store.insight_schema import PathCause
+
+QUESTION = Question(__name__)
+_GLOO = re.compile(r"gloo:(?!:)")
+_LATE = Reach(0.6, 1.4)
+QUESTION.state("late_itself", 51, None, verdict="itself", reach=_LATE)
+QUESTION.state("straggler", 52, None, verdict="other", reach=_LATE)
+QUESTION.state(
+    "unequal_input", 53, None, verdict="input", certainty="likely", reach=Reach(0.4, 1.4)
+)
+QUESTION.state(
+    "pipeline_bubble", 54, None, verdict="bubble", certainty="likely", reach=Reach(0.3, 1.0)
+)
+
+
+@QUESTION.rule(50, certainty="likely", untried=True)
+def host_backend(context: RuleContext) -> Claims:
+    """Idle time of the device within regions of gloo: its data travels through host memory.
+
+    Change: the host does not stand still for them while the device is idle. Likely.
+    """
+    if not context.has_device:
+        return None
+    row = context.rows_named(context.collectives, _GLOO.match)
+    piece, start, end = context.idle_in(row, context.gaps)
+    return Candidate(
+        piece,
+        start,
+        end,
+        {"collectives": context.per_step(row)},
+        edit=host_time_gone(union(start, end)),
+    )
+
+
+@QUESTION.rule(60, certainty="likely", of_waits=True, causes=(PathCause.COMMUNICATION,))
+def exposed_communication(context: RuleContext) -> Claims:
+    """Time in which the device runs communication and nothing else; on a host alone, in which a
+    collective is in progress and no thread runs an operator.
+
+    Change: communication runs wholly beside computation, and no step is shorter than its communication;
+    of collectives that the path does not hold, the host's time beside them is gone. Likely.
+    Where all workers of the run are known, waiting for another rank is taken from it: only transfer can be hidden.
+    """
+    spans = context.trace["spans"]
+    if context.has_device:
+        talking = context.work.take(context.work.communication)
+        row, (piece, start, end) = talking.row, context.alone(talking)
+    else:
+        row = context.insight["collectives"]["event"].astype(np.int64)
+        alone = subtract(context.when(row), context.when(context.operators))
+        number, start, end = shared(*context.times(row), alone)
+        piece = row[number]
+    total = int(spans["dur"][context.within(row)].sum()) / len(context.steps)
+    numbers = {"collectives": context.per_step(row), "total": total}
+    if context.has_device or (context.scene.work_causes == PathCause.COMMUNICATION).any():
+        return Candidate(piece, start, end, numbers, by_group(context), change="overlap")
+    edit = host_time_gone(union(start, end))
+    return Candidate(piece, start, end, numbers, by_group(context), edit=edit)
+
+
+@QUESTION.rule(130)
+def idle_other(context: RuleContext) -> Claims:
+    """Gaps of 2 % of the steps or more before work that had been launched long before, and before work of which
+    no launch was recorded: for a reason that the trace does not show, so no saving is promised.
+    """
+    gaps = context.gaps.take(~pauses(context.gaps) & ~context.gaps.for_host)
+    if not gaps.length or gaps.length < THRESHOLD * context.windows.length:
+        return None
+    order = np.argsort(gaps.start - gaps.end, kind="stable")
+    numbers = {
+        "idle": gaps.length / len(context.steps),
+        "gaps": len(gaps.start) / len(context.steps),
+        "median_gap": float(np.median(gaps.end - gaps.start)),
+    }
+    row = gaps.next[order]
+    return without_time(numbers, row[row >= 0])
+
+
+@QUESTION.rule(210, untried=True)
+def data_parallel(context: RuleContext) -> Claims:
+    """``torch.nn.DataParallel`` drives several devices from one process.
+
+    Formula: the trace has ``DataParallel.forward`` and at least two devices. It claims no time.
+    """
+    if not context.facts.summary.data_parallel or context.facts["devices"].n < 2:
+        return None
+    calls = context.rows_named(context.calls, "DataParallel.forward".__eq__)
+    return without_time({"devices": context.facts["devices"].n}, calls)

@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.diff.matching import MatchedPaths, match_paths
-from torch_tb_profiler.analysis.diff.pairing import pair_by, stable_name
-from torch_tb_profiler.analysis.diff.side import PathCosts
+from torch_tb_profiler.analysis.match.names import pair_by, stable_name
+from torch_tb_profiler.analysis.match.paths import MatchedPaths, PathCosts, match_paths
 
 Drawn = Sequence[tuple[int, str]]
 """(depth, name); a name that begins with M_ is a module's, with A_ an annotation's; ``name=9``

@@ -78,7 +78,7 @@ def test_the_profilers_start_is_left_out() -> None:
     matches, waits = waits_of(ranks, offsets)
     assert matches.by_rank(waits.wait)[0].tolist() == [500, 20, 20, 20, 20, 20]
     assert waits.spoiled.tolist() == [True] + [False] * 5
-    shares = waiting_shares(ranks, common_steps(ranks, 9), matches, waits)
+    shares = waiting_shares(ranks, common_steps(ranks, 9), matches, waits, ~waits.spoiled)
     assert shares["waiting"].tolist() == [[100], [0]]
     assert shares["unsplit"].tolist() == [[550], [50]]
     assert shares["late"].tolist() == [[0], [100]]

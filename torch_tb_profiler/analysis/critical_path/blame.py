@@ -25,7 +25,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.critical_path.ranks_table import origins
-from torch_tb_profiler.analysis.distributed.arrivals import Arrivals, Latest
+from torch_tb_profiler.analysis.distributed.arrivals import Latest
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -93,7 +93,6 @@ class Blame(msgspec.Struct, frozen=True):
 def blames(
     figures: RunFigures,
     paths: tuple[RanksPath, RanksPath],
-    came: Arrivals,
     latest: Sequence[Latest],
     open_rank: Callable[[int], RankTrace | None],
 ) -> tuple[Blame, ...]:
@@ -103,7 +102,7 @@ def blames(
     """
     if not figures.whole:
         return ()
-    work = _Work(figures, came.pipeline)
+    work = _Work(figures)
     length = paths[0].stop - paths[0].begin
     waited = {one.step: one for one in latest if one.held >= LEAST_WAIT * length[one.step]}
     found = []
@@ -184,12 +183,12 @@ def to_blame(blames: Sequence[Blame]) -> list[int]:
 
 
 class _Work:
-    """What all ranks did in every common step, by cause and name. Other stages of its ``pipeline`` do other work than a rank, and
+    """What all ranks did in every common step, by cause and name. Other stages of its pipeline do other work than a rank, and
     are not compared with it.
     """
 
-    def __init__(self, figures: RunFigures, pipeline: Ints) -> None:
-        self._pipeline = pipeline
+    def __init__(self, figures: RunFigures) -> None:
+        self._pipeline = figures.pipeline
         steps, ranks = len(figures.steps.names), len(figures.ranks)
         self._names: dict[str, int] = {}
         columns = [self._of_rank(figures, number, own) for number, own in enumerate(figures.ranks)]

@@ -141,14 +141,13 @@ UNKNOWN = Verdict("unknown", np.zeros(0, np.int64), np.zeros(0))
 
 
 def verdict_of(
-    figures: RunFigures,
     path: RanksPath,
     blames: Sequence[Blame],
     came: Arrivals,
     open_rank: Callable[[int], RankTrace | None],
 ) -> Verdict:
     """The verdict on a complete run."""
-    found = _who(figures, path, blames, came, open_rank)
+    found, figures = _who(path, blames, came, open_rank), came.figures
     if found is UNKNOWN:
         return found
     links = [link for link in slow_links(figures) if link.lost >= WORTH * found.usual]
@@ -176,14 +175,13 @@ def _stages(came: Arrivals, judged: Ints) -> tuple[Stage, ...]:
 
 
 def _who(
-    figures: RunFigures,
     path: RanksPath,
     blames: Sequence[Blame],
     came: Arrivals,
     open_rank: Callable[[int], RankTrace | None],
 ) -> Verdict:
     """Who holds the steps back."""
-    length = path.stop - path.begin
+    figures, length = came.figures, path.stop - path.begin
     judged = np.flatnonzero((length > 0) & _speaks(figures, open_rank))
     if not len(judged):
         return UNKNOWN
@@ -279,7 +277,7 @@ def _always(blames: Sequence[Blame], steps: Ints, length: Ints, came: Arrivals) 
 
 def _by_lateness(came: Arrivals, named: Sequence[int], steps: Ints) -> float:
     """How likely one of the ranks, were they equal, comes as late in all as the named one does; 1 of several."""
-    late = came.lateness()[came.figures.tied][:, steps[:DRAWN_STEPS]]
+    late = np.maximum(came.figures.waiting["late"][came.figures.tied], 0)[:, steps[:DRAWN_STEPS]]
     if len(named) > 1:
         return 1.0
     place = int(came.figures.tied[: named[0]].sum())

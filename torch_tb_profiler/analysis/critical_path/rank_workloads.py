@@ -17,6 +17,7 @@ from torch_tb_profiler.analysis.arrays.grouping import sum_floats
 from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
 from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
 from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.store.columns import Array, Ints
 
 MOST_READ = 64
@@ -133,13 +134,8 @@ def inputs_of(name: str, dims: str, types: str | None) -> str:
     """
     if _OF_PARAMETERS.search(name):
         return ""
-    if not dims or not types or not _LOOKUP.search(name):
-        return dims
-    try:
-        shapes, kinds = json.loads(dims), json.loads(types)
-    except (ValueError, RecursionError):
-        return dims
-    if not isinstance(shapes, list) or not isinstance(kinds, list) or len(shapes) != len(kinds):
+    shapes, kinds = json_list(dims), json_list(types or "")
+    if not _LOOKUP.search(name) or not shapes or not kinds or len(shapes) != len(kinds):
         return dims
     indices = [one for one, kind in zip(shapes, kinds, strict=True) if _INDEX.match(str(kind))]
     return json.dumps(indices) if indices else dims
@@ -147,12 +143,8 @@ def inputs_of(name: str, dims: str, types: str | None) -> str:
 
 def elements_of(dims: str) -> float:
     """Elements of all inputs whose shapes are noted as JSON; −1 not recorded."""
-    if not dims:
-        return -1.0
-    try:
-        return _elements(json.loads(dims))
-    except (ValueError, RecursionError):
-        return -1.0
+    shapes = json_list(dims)
+    return -1.0 if shapes is None else _elements(shapes)
 
 
 def _elements(value: Any) -> float:
@@ -213,9 +205,5 @@ def _larger(
 
 def _first_input(dims: str) -> str:
     """The first shape of some, as JSON; empty where there is none, and of very many."""
-    try:
-        listed = json.loads(dims)
-    except (ValueError, RecursionError):
-        return ""
-    first = next((one for one in listed if isinstance(one, list) and one), None)
+    first = next((one for one in json_list(dims) or () if isinstance(one, list) and one), None)
     return json.dumps(first) if first and len(dims) < 200 else ""

@@ -36,15 +36,14 @@ from tests.loading import load
 from torch_tb_profiler.analysis.arrays.intervals import totals, union
 from torch_tb_profiler.analysis.diff.aligned_recordings import (
     AlignedRecordings,
-    GroupTimes,
     RecordedSide,
     align_recordings,
 )
 from torch_tb_profiler.analysis.diff.aligned_steps import DrawnStep, align, ties
-from torch_tb_profiler.analysis.diff.step_matching import match_steps, step_events
-from torch_tb_profiler.analysis.diff.step_path import step_path
+from torch_tb_profiler.analysis.diff.step_path import GroupTimes, step_path
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.analysis.match.events import match_steps, step_events
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.views.diff.aligned import aligned_payload

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.critical_path.blame import Blame, BlamedWork
 from torch_tb_profiler.analysis.critical_path.verdict import UNKNOWN, Hold, Verdict
-from torch_tb_profiler.analysis.critical_path.verdict_texts import doing
+from torch_tb_profiler.analysis.critical_path.verdict_texts import doing, verdict_sentences
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.views.distributed.texts import all_called, headline_of, parts_text
 from torch_tb_profiler.views.distributed.wire import (
@@ -118,7 +118,11 @@ def judged(blames: Sequence[Blame] = (), **more: Any) -> Verdict:
 
 
 def told(payload: DistributedPayload, verdict: Verdict) -> list[str]:
-    return headline_of(payload, verdict, lambda ranks: all_called(payload.workers, ranks))
+    ranks, world = payload.ready, payload.world_size or payload.ready
+    said = verdict_sentences(
+        verdict, lambda own: all_called(payload.workers, own), payload.steps, ranks, world
+    )
+    return headline_of(payload, verdict.kind != "unknown", said)
 
 
 def of_step(step: int, *also: int, rank: int = 1, held: int = 11 * MS) -> Blame:

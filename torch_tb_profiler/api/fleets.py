@@ -9,7 +9,6 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.critical_path.ranks_table import ranks_table
-from torch_tb_profiler.analysis.critical_path.verdict_texts import verdict_sentences
 from torch_tb_profiler.api.trace_context import Steps, TraceContext, bounds
 from torch_tb_profiler.errors import BadRequest, NotFound, NotReady, ProfilerError
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
@@ -17,7 +16,7 @@ from torch_tb_profiler.runs.model import Opened, OpenedInsight, OpenedRank
 from torch_tb_profiler.runs.rank_indexes import opened_rank
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.tables.source import FleetPlace
-from torch_tb_profiler.views.distributed.texts import all_called, world_size
+from torch_tb_profiler.views.distributed.texts import verdict_lines
 
 
 class OpenedTraces:
@@ -100,19 +99,12 @@ class _NamedRank(NamedTuple):
     rank: int | None
 
 
-def verdict_lines(fleet: Fleet) -> list[str]:
+def fleet_verdict(fleet: Fleet) -> list[str]:
     """Who holds the run back, in the words of the page; nothing of a single rank."""
     if len(fleet.names) < 2 or not fleet.figures.tied.any():
         return []
     ranks = [_NamedRank(member.worker.name, member.worker.rank) for member in fleet.ranks]
-    read = len(ranks)
-    return verdict_sentences(
-        fleet.verdict,
-        lambda places: all_called(ranks, places),
-        fleet.figures.steps.names,
-        read,
-        max(world_size(fleet.figures) or 0, fleet.workers_total, read),
-    )
+    return verdict_lines(fleet.verdict, fleet.figures, ranks, fleet.workers_total)
 
 
 def expect_tied(fleet: Fleet) -> None:
@@ -151,5 +143,5 @@ def ranks_path(fleet: Fleet, chosen: Steps) -> DisplayTable:
     return table.with_attributes(
         steps=list(zip(step.tolist(), names, wall.tolist(), strict=True)),
         clock_error_ns=max(errors, default=None),
-        verdict=verdict_lines(fleet),
+        verdict=fleet_verdict(fleet),
     )

@@ -70,15 +70,14 @@ class RunFindings:
     @property
     def verdict(self) -> list[str]:
         """Sentences on the ranks of each job and recording, the answer first; of several, of which each is."""
-        from torch_tb_profiler.api.fleets import fleets_of, verdict_lines
+        from torch_tb_profiler.api.fleets import fleet_verdict, fleets_of
 
-        fleets = [fleet for fleet in fleets_of(self._places) if verdict_lines(fleet)]
-        spans = {span for fleet in fleets for _, span in fleet.names[:1]}
+        said = ((fleet.names, fleet_verdict(fleet)) for fleet in fleets_of(self._places))
+        fleets = [(names[0], lines) for names, lines in said if lines]
+        spans = {span for (_, span), _ in fleets}
         told = []
-        for fleet in fleets:
-            worker, span = fleet.names[0]
+        for (worker, span), (first, *more) in fleets:
             own = f"Recording {span}" if len(spans) == len(fleets) else f"Job of {worker}"
-            first, *more = verdict_lines(fleet)
             told += [f"{own}: {first}" if len(fleets) > 1 else first, *more]
         return told
 

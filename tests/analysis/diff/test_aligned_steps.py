@@ -23,7 +23,7 @@ from tests.examples import examples
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
 from torch_tb_profiler.analysis.diff.aligned_rows import aligned_rows, drawn_ties
 from torch_tb_profiler.analysis.diff.aligned_steps import AlignedSteps, DrawnStep, align, ties
-from torch_tb_profiler.analysis.diff.step_path import group_changes, step_path
+from torch_tb_profiler.analysis.diff.step_path import GroupTimes, group_changes, step_path
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 
@@ -68,7 +68,7 @@ def keeps_together(steps: AlignedSteps, parts: int) -> None:
     assert (gaps.groups.sum(axis=1) == gaps.size).all()
     # Behind the last gap groups may have taken time from each other: what moves nothing is no gap.
     rest = [
-        path.times - path.by_group(np.append(0, last)[-1:])[0]
+        path.times - GroupTimes.of(path).between(np.array([0]), np.append(0, last)[-1:])[0]
         for path, last in ((before, gaps.before), (after, gaps.after))
     ]
     assert (gaps.groups.sum(axis=0) + rest[1] - rest[0]).tolist() == (

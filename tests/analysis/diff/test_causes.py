@@ -78,10 +78,3 @@ def test_rows_that_run_at_the_same_time_share_what_the_step_took() -> None:
         (("left",), 3.0),
         (("right",), 2.0),
     ]
-
-
-def test_what_stands_hidden_behind_the_device_is_no_cause() -> None:
-    waits = [Part("cudaDeviceSynchronize", 7.0, True)]
-    assert causes({"kernel": 7.0, "runtime": 0.0}, {"runtime": waits}) == [
-        Cause(("kernel",), (), 7.0)
-    ]

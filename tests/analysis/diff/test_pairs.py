@@ -11,10 +11,7 @@ from tests.analysis.diff.compared import changed, drawn, of_lengths
 from tests.builders.pairs import COPY, GELU, NO_CHANGE
 from torch_tb_profiler.analysis.diff import tree as tree_room
 from torch_tb_profiler.analysis.diff.compare import Comparison, compare
-from torch_tb_profiler.analysis.diff.rank_test import compare_steps
 from torch_tb_profiler.analysis.diff.side import path_costs
-
-TRIALS, ALLOWED = 20, 1
 
 
 def first(found: Comparison, table: str) -> tuple[str, str, bool]:
@@ -115,31 +112,6 @@ def test_another_kernel_name_and_a_wrapper_do_not_part_the_trees() -> None:
     } <= matched
 
 
-@pytest.mark.parametrize(
-    "name", [NO_CHANGE, "slower_kernel", "extra_copy", "new_sync", "renamed", "missing_overlap"]
-)
-def test_the_rows_of_a_table_add_up(name: str) -> None:
-    found = changed(name)
-    sides = (found.a, found.b)
-    tables = {
-        key: (table.changes.time_a.sum(), table.changes.time_b.sum())
-        for key, table in found.tables.items()
-    }
-    assert tables["category"] == tuple(round(one.mean) for one in sides)
-    device = tuple(
-        round(float(sum(one.insight["work_steps"]["total"]) / len(one.steps))) for one in sides
-    )
-    assert tables["kernel"] == tables["operator"] == tables["module"] == device
-    for table in found.tables.values():
-        assert (np.diff(np.abs(table.changes.delta)) <= 0).all()
-        assert sorted(i for i in table.changes.a.tolist() if i >= 0) == list(
-            range(len(table.a.name))
-        )
-        assert sorted(i for i in table.changes.b.tolist() if i >= 0) == list(
-            range(len(table.b.name))
-        )
-
-
 @pytest.mark.parametrize("name", [NO_CHANGE, "slower_kernel", "extra_copy", "renamed"])
 def test_a_node_holds_what_is_beneath_it(name: str) -> None:
     tree = changed(name).tree
@@ -148,29 +120,6 @@ def test_a_node_holds_what_is_beneath_it(name: str) -> None:
         np.add.at(beneath, tree.parent[tree.parent >= 0], side.device[tree.parent >= 0])
         inner = np.isin(np.arange(len(beneath)), tree.parent)
         np.testing.assert_allclose(side.device[inner], beneath[inner], rtol=1e-9)
-
-
-@pytest.mark.parametrize("shape", ["normal", "lognormal", "one odd step"])
-@pytest.mark.slow
-def test_recordings_of_one_program_are_within_noise(shape: str) -> None:
-    """The laws hold through import, steps and what is left out of them."""
-    random = np.random.default_rng(11)
-
-    def lengths() -> list[int]:
-        found = (
-            2000 * (1 + 0.02 * random.normal(size=8))
-            if shape != "lognormal"
-            else 2000 * np.exp(0.15 * random.normal(size=8))
-        )
-        if shape == "one odd step":
-            found[random.integers(8)] *= 1.6
-        return [round(x) for x in found.tolist()]
-
-    alarms = 0
-    for _ in range(TRIALS):
-        a, b = of_lengths(lengths()), of_lengths(lengths())
-        alarms += bool(compare_steps(a.walls, b.walls).changed)
-    assert alarms <= ALLOWED
 
 
 def test_a_large_tree_keeps_what_changed_most(monkeypatch: pytest.MonkeyPatch) -> None:

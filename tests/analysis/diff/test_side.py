@@ -119,17 +119,10 @@ WHOLE = "1 op aten::mm@10+50\n1 call cudaLaunchKernel@12+3 c1\ngpu 0:7 kernel k@
 UNTIED = "gpu 0:7 kernel k@20+30 c1\ngpu 0:7 kernel j@60+30 c2"
 
 
-@pytest.mark.parametrize("a", [EMPTY, HOST, WHOLE, UNTIED])
-@pytest.mark.parametrize("b", [EMPTY, HOST, WHOLE, UNTIED])
-def test_anything_can_be_compared_with_anything(a: str, b: str) -> None:
-    comparison = compare(listed(a), listed(b))
-    assert comparison.device is (a == b == WHOLE)
-    holds(comparison)
-
-
-def test_nothing_but_zero_length() -> None:
-    comparison = compare(listed("1 op a@0+0"), listed("1 op a@0+0"))
-    assert comparison.test.changed is None
+@pytest.mark.parametrize("other", [EMPTY, HOST, UNTIED])
+def test_devices_are_compared_where_both_tell_of_them(other: str) -> None:
+    assert compare(listed(WHOLE), listed(WHOLE)).device
+    assert not compare(listed(WHOLE), listed(other)).device
 
 
 def test_drawn_traces_of_modules_without_a_device() -> None:
@@ -158,6 +151,11 @@ def holds(found: Comparison) -> None:
             assert int(getattr(found.tables["module"].changes, times).sum()) == per_step(
                 one, "path_steps", "device_self"
             )
+    for table in found.tables.values():
+        rows = table.changes
+        assert (np.diff(np.abs(rows.delta)) <= 0).all()
+        for side, row in ((table.a, rows.a), (table.b, rows.b)):
+            assert sorted(i for i in row.tolist() if i >= 0) == list(range(len(side.name)))
     tree = found.tree
     assert (tree.parent < np.arange(len(tree.parent))).all()
     assert len(tree.parent) <= 5000
@@ -196,8 +194,8 @@ def test_a_recording_and_itself(real_traces: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_recordings_that_have_nothing_to_do_with_each_other(real_traces: Path, name: str) -> None:
-    for other in SMALL[::4]:
-        holds(compare(real(trace_in(real_traces / name)), real(trace_in(real_traces / other))))
+    other = SMALL[SMALL.index(name) - 1]
+    holds(compare(real(trace_in(real_traces / name)), real(trace_in(real_traces / other))))
 
 
 def test_one_model_on_two_vendors(real_traces: Path) -> None:

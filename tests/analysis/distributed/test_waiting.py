@@ -26,13 +26,6 @@ def one(*spans: tuple[int, int], kind: str = "all_reduce", begin: int | None = U
     ]
 
 
-def test_until_the_last_one_comes() -> None:
-    matches, waits = waits_of(one((0, 30), (10, 20), (25, 6)))
-    assert matches.by_rank(waits.wait).T.tolist() == [[25, 15, 0]]
-    assert matches.by_rank(waits.late, 0).T.tolist() == [[0, 10, 25]]
-    assert (waits.last.tolist(), waits.arrival_rule.tolist()) == ([2], [True])
-
-
 def test_offsets_of_the_clocks_count() -> None:
     matches, waits = waits_of(one((1000, 30), (0, 20)), [0, 1010])
     assert (matches.by_rank(waits.wait).T.tolist(), waits.last.tolist()) == ([[10, 0]], [1])
@@ -50,23 +43,6 @@ def test_without_clocks_the_shortest_is_the_transfer() -> None:
             waits.arrival_rule.tolist(),
         ) == ([[10, 0]], [1], [False])
         assert matches.by_rank(waits.late, 0).T.tolist() == [[0, 10]]
-
-
-def test_clocks_that_contradict_the_collective_are_not_believed() -> None:
-    matches, waits = waits_of(one((0, 10), (50, 6)))
-    assert (matches.by_rank(waits.wait).T.tolist(), waits.arrival_rule.tolist()) == (
-        [[4, 0]],
-        [False],
-    )
-
-
-def test_who_leaves_early_did_not_wait_for_the_last() -> None:
-    """Of a broadcast rank 0 is done before rank 2 comes."""
-    matches, waits = waits_of(one((0, 10), (5, 50), (20, 30), kind="broadcast"))
-    assert (matches.by_rank(waits.wait).T.tolist(), waits.arrival_rule.tolist()) == (
-        [[-1, 15, 0]],
-        [True],
-    )
 
 
 def test_a_rank_that_has_no_part() -> None:
@@ -102,7 +78,7 @@ def test_the_profilers_start_is_left_out() -> None:
     matches, waits = waits_of(ranks, offsets)
     assert matches.by_rank(waits.wait)[0].tolist() == [500, 20, 20, 20, 20, 20]
     assert waits.spoiled.tolist() == [True] + [False] * 5
-    shares = waiting_shares(ranks, common_steps(ranks, 9), matches, waits)
+    shares = waiting_shares(ranks, common_steps(ranks, 9), matches, waits, ~waits.spoiled)
     assert shares["waiting"].tolist() == [[100], [0]]
     assert shares["unsplit"].tolist() == [[550], [50]]
     assert shares["late"].tolist() == [[0], [100]]
@@ -144,13 +120,14 @@ def test_against_a_loop(collectives: list[list[tuple[int, int]]], kind: str, clo
     ]
     matches, waits = waits_of(ranks)
     assert len(matches) == len(collectives)
-    rows, waited = matches.by_rank(matches.row), matches.by_rank(waits.wait)
+    rows, waited, late = map(matches.by_rank, (matches.row, waits.wait, waits.late))
     for match in range(len(collectives)):
         place = int(rows[0, match])
         spans = collectives[place]
         latest, shortest = max(start for start, _ in spans), min(dur for _, dur in spans)
         gone = [start + dur < latest for start, dur in spans]
-        if clocked and not (kind == "all_reduce" and any(gone)):
+        by_arrival = clocked and not (kind == "all_reduce" and any(gone))
+        if by_arrival:
             expected = [
                 -1 if left else latest - start if latest - start < dur else dur
                 for (start, dur), left in zip(spans, gone, strict=True)
@@ -158,6 +135,10 @@ def test_against_a_loop(collectives: list[list[tuple[int, int]]], kind: str, clo
         else:
             expected = [dur - shortest for _, dur in spans]
         assert waited[:, match].tolist() == expected
+        comes = [start if by_arrival else -dur for start, dur in spans]
+        assert late[:, match].tolist() == [at - min(comes) for at in comes]
+        assert waits.last[match] == comes.index(max(comes))
+        assert waits.arrival_rule[match] == by_arrival
 
 
 @examples(200)

@@ -251,6 +251,13 @@ def consecutive(numbers: Sequence[int]) -> list[tuple[int, int]]:
     return runs
 
 
+def mixed(key: Array) -> Array:
+    """Numbers spread over all of uint64: the finalizer of splitmix64 (S. Vigna), which maps no two to one."""
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
+    return np.asarray(key ^ (key >> np.uint64(31)))
+
+
 def medians(group: Array, groups: int, values: Array) -> Array:
     """Median of the integer ``values`` (≥ 0) per group, float64 of shape (groups,); NaN of an empty group."""
     count = np.bincount(group, minlength=groups)

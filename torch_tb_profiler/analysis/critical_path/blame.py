@@ -15,20 +15,20 @@ those that run beside its work, the path to the end of the step tells.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, positions_of, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.critical_path.ranks_table import origins
-from torch_tb_profiler.analysis.distributed.arrivals import Arrivals, Latest
+from torch_tb_profiler.analysis.distributed.arrivals import Latest
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.insight_schema import PathCause
 
 OWN_WORK = (
@@ -93,7 +93,6 @@ class Blame(msgspec.Struct, frozen=True):
 def blames(
     figures: RunFigures,
     paths: tuple[RanksPath, RanksPath],
-    came: Arrivals,
     latest: Sequence[Latest],
     open_rank: Callable[[int], RankTrace | None],
 ) -> tuple[Blame, ...]:
@@ -103,52 +102,78 @@ def blames(
     """
     if not figures.whole:
         return ()
-    work = _Work(figures, came.pipeline)
+    work = _Work(figures)
     length = paths[0].stop - paths[0].begin
     waited = {one.step: one for one in latest if one.held >= LEAST_WAIT * length[one.step]}
     found = []
-    for path, told in ((paths[0], {}), (paths[1], waited)):
-        of, time = _Told(path, open_rank), path.end - path.start
+    for path, last in ((paths[0], {}), (paths[1], waited)):
         bounds = np.searchsorted(path.step, np.arange(len(path.begin) + 1)).tolist()
-        for step, own in enumerate(slice(*pair) for pair in pairwise(bounds)):
-            if (step in waited) == (path is paths[1]):
-                blame = _blame(work, of, step, own, time[own], told.get(step))
-                found += [] if blame is None else [blame]
+        own = [
+            _blame(work, path, step, slice(*pair), last.get(step))
+            for step, pair in enumerate(pairwise(bounds))
+            if (step in waited) == (path is paths[1])
+        ]
+        found += _with_parts(work, path, [one for one in own if one is not None], open_rank)
     return tuple(sorted(found, key=lambda blame: blame.step))
 
 
+_Blamed = tuple[Blame, Ints, Array]
+"""A blame without parts; the stretches of the path by which its rank exceeds the others, and that by cause, ns."""
+
+
 def _blame(
-    work: _Work, told: _Told, step: int, own: slice, time: Ints, last: Latest | None
-) -> Blame | None:
+    work: _Work, path: RanksPath, step: int, own: slice, last: Latest | None
+) -> _Blamed | None:
     """Of the stretches ``own`` of a path. ``last``: whom the others waited for; None where that is not known."""
-    path = told.path
+    none = np.zeros(0, np.int64), np.zeros(len(PathCause))
     silent = None
     if last is not None:
-        silent = Blame(step, last.rank, last.also, last.held, 0, (), True)
+        silent = Blame(step, last.rank, last.also, last.held, 0, (), True), *none
     # What a rank did before it met the one that waited delays both.
     since = path.end[own] > (last.since if last else 0)
     ranks = np.unique(path.rank[own][since])
     ranks = ranks[work.compares(step, ranks)]
     if not len(ranks):
         return silent
+    time = (path.end - path.start)[own]
     on_path, held = work.held(step, ranks, path.rank[own], path.cause[own], time)
     at = int(held.sum(axis=1).argmax())
     total, rank = round(float(held[at].sum())), int(ranks[at])
     if not total:
         return silent
     row = own.start + np.flatnonzero(path.rank[own] == rank)
-    parts = _parts(work, told, row[(held[at] > 0)[path.cause[row]]], held[at])
+    row = row[(held[at] > 0)[path.cause[row]] & (path.event[row] >= 0)]
     also = work.alike(step, rank, int(held[at].argmax()))
     if last is not None:
         also, total = (last.also if rank == last.rank else also), last.held
-    time_on = int(on_path[at].sum())
-    return Blame(step, rank, also, total, time_on, _at_most(parts, total), last is not None)
+    blame = Blame(step, rank, also, total, int(on_path[at].sum()), (), last is not None)
+    return blame, row[path.cause[row] != PathCause.NOT_RECORDED], held[at]
 
 
-def _at_most(parts: tuple[BlamedWork, ...], whole: int) -> tuple[BlamedWork, ...]:
-    """What the rank does longer is no more than what the others wait for it: they may do something else longer."""
-    share = min(1.0, whole / max(sum(part.held for part in parts), 1))
-    return tuple(replace(part, held=round(part.held * share)) for part in parts)
+def _with_parts(
+    work: _Work,
+    path: RanksPath,
+    blamed: Sequence[_Blamed],
+    open_rank: Callable[[int], RankTrace | None],
+) -> list[Blame]:
+    """What these ranks do longer, as far as their traces can be read."""
+    found = []
+    for rank in sorted({blame.rank for blame, _, _ in blamed}):
+        own = [one for one in blamed if one[0].rank == rank]
+        rows = np.concatenate([row for _, row, _ in own])
+        opened = open_rank(rank) if len(rows) else None
+        texts, first = origins(opened, path.event[rows]) if opened else {}, 0
+        for blame, row, held in own:
+            parts: list[BlamedWork] = []
+            if opened is not None and len(row):
+                here = {key: of[first : first + len(row)] for key, of in texts.items()}
+                parts = _parts(work, path, row, held, here, opened.trace["spans"])
+            first += len(row)
+            # They may do something else longer than the others wait for.
+            share = min(1.0, blame.held / max(sum(part.held for part in parts), 1))
+            told = tuple(replace(part, held=round(part.held * share)) for part in parts)
+            found.append(replace(blame, parts=told))
+    return found
 
 
 def to_blame(blames: Sequence[Blame]) -> list[int]:
@@ -158,12 +183,12 @@ def to_blame(blames: Sequence[Blame]) -> list[int]:
 
 
 class _Work:
-    """What all ranks did in every common step, by cause and name. Other stages of its ``pipeline`` do other work than a rank, and
+    """What all ranks did in every common step, by cause and name. Other stages of its pipeline do other work than a rank, and
     are not compared with it.
     """
 
-    def __init__(self, figures: RunFigures, pipeline: Ints) -> None:
-        self._pipeline = pipeline
+    def __init__(self, figures: RunFigures) -> None:
+        self._pipeline = figures.pipeline
         steps, ranks = len(figures.steps.names), len(figures.ranks)
         self._names: dict[str, int] = {}
         columns = [self._of_rank(figures, number, own) for number, own in enumerate(figures.ranks)]
@@ -237,67 +262,35 @@ class _Work:
         return float(self._excess(work[:, None], step, rank)[0])
 
 
-class _Told:
-    """Where the events of a path are from, asked once for all of a rank."""
-
-    def __init__(self, path: RanksPath, open_rank: Callable[[int], RankTrace | None]) -> None:
-        self.path = path
-        self._open = open_rank
-        self._ranks: dict[int, _Origins | None] = {}
-
-    def of_rank(self, rank: int) -> _Origins | None:
-        """None if its trace cannot be had."""
-        if rank not in self._ranks:
-            opened = self._open(rank)
-            row = np.flatnonzero((self.path.rank == rank) & (self.path.event >= 0))
-            event = self.path.event[row]
-            self._ranks[rank] = None
-            if opened is not None:
-                spans = opened.trace["spans"]
-                start, dur = (spans[key][event] for key in ("start", "dur"))
-                self._ranks[rank] = _Origins(row, start, dur, origins(opened, event))
-        return self._ranks[rank]
-
-
-class _Origins(msgspec.Struct, frozen=True):
-    """Of the stretches ``row`` of a path on one rank: ``start`` and ``dur`` of their events, and ``texts``."""
-
-    row: Ints
-    start: Ints
-    dur: Ints
-    texts: dict[str, list[str]]
-
-
-def _parts(work: _Work, told: _Told, row: Ints, held: Array) -> tuple[BlamedWork, ...]:
+def _parts(
+    work: _Work,
+    path: RanksPath,
+    row: Ints,
+    held: Array,
+    texts: Mapping[str, list[str]],
+    spans: Table,
+) -> list[BlamedWork]:
     """Of some stretches of the path on one rank in one step the work by which it exceeds the others, the most first.
-    ``held``: ns by cause.
+    ``held``: ns by cause. ``texts``: ``origins`` of the stretches; ``spans``: of the rank's trace.
     """
-    path = told.path
-    row = row[(path.event[row] >= 0) & (path.cause[row] != PathCause.NOT_RECORDED)]
-    origin = told.of_rank(int(path.rank[row[0]])) if len(row) else None
-    if origin is None:
-        return ()
     step, rank = int(path.step[row[0]]), int(path.rank[row[0]])
-    places = positions_of(origin.row, row).tolist()
     cause, time = path.cause[row].astype(np.int64), (path.end - path.start)[row]
-    names = [origin.texts["operator"][i] or origin.texts["name"][i] for i in places]
+    names = [op or name for op, name in zip(texts["operator"], texts["name"], strict=True)]
     numbers: dict[str, int] = {}
     number = np.array([numbers.setdefault(name, len(numbers)) for name in names])
     number[~np.isin(cause, NAMED)] = -1
     first, group = group_rows((cause, number))
     time_of, longest = sum_by(group, len(first), time), largest_by(group, len(first), time)
     parts = []
-    for i in range(len(first)):
-        kind, at = int(cause[first[i]]), int(longest[i])
-        is_named = number[first[i]] >= 0
-        excess = work.named(step, rank, kind, names[first[i]]) if is_named else 1.0
-        by = round(min(float(held[kind]), float(time_of[i]) * excess))
-        event = int(path.event[row[at]])
-        begin, lasts = (int(column[places[at]]) for column in (origin.start, origin.dur))
-        module, line = (origin.texts[key][places[at]] for key in ("module", "line"))
-        parts.append(BlamedWork(PathCause(kind), names[at], by, event, begin, lasts, module, line))
+    for i, at in zip(first.tolist(), longest.tolist(), strict=True):
+        kind, event = int(cause[i]), int(path.event[row[at]])
+        excess = work.named(step, rank, kind, names[i]) if number[i] >= 0 else 1.0
+        by = round(min(float(held[kind]), float(time_of[group[i]]) * excess))
+        begin, lasts = (int(spans[key][event]) for key in ("start", "dur"))
+        where = texts["module"][at], texts["line"][at]
+        parts.append(BlamedWork(PathCause(kind), names[at], by, event, begin, lasts, *where))
     parts.sort(key=lambda part: -part.held)
     # What is compared by name may exceed what is compared as a whole: the rank does less of something else.
     share = min(1.0, float(held.sum()) / max(sum(part.held for part in parts), 1))
     parts = [replace(part, held=round(part.held * share)) for part in parts[:MOST_PARTS]]
-    return tuple(part for part in parts if part.held >= LEAST_PART * held.sum())
+    return [part for part in parts if part.held >= LEAST_PART * held.sum()]

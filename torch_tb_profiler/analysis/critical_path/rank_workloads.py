@@ -12,11 +12,12 @@ from typing import Any, Literal
 
 import msgspec
 import numpy as np
-from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.arrays.grouping import sum_floats
 from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
 from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
 from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.store.columns import Array, Ints
 
 MOST_READ = 64
@@ -28,32 +29,30 @@ _OF_PARAMETERS = re.compile(r"_fused_(?!rms|layer|dropout|sdp|moe)|_foreach_|[Oo
 _INDEX = re.compile(r"(?:unsigned |c10::)?(?:long|int|short)", re.I)
 
 
-class _Workloads(msgspec.Struct, frozen=True):
-    """Operators of a rank: arrays of shape (rows,) by workload and common step. time: on host and device, ns. elements: of
-    the inputs of one call, −1 not recorded.
+class Given(msgspec.Struct, frozen=True):
+    """What ranks are given. ``ranks``: indices of those that were read, int64. ``elements``: of all inputs, float64 of shape
+    (ranks, steps); NaN unknown. Their operators by workload and common step, arrays of shape (rows,): ``place`` among ``ranks``,
+    ``name`` as numbered by ``names``, ``time`` on host and device in ns, ``size`` elements of the inputs of one call, −1 not
+    recorded.
     """
 
-    name: list[str]
+    ranks: Ints
+    elements: Array
+    names: dict[str, int]
+    place: Ints
+    name: Ints
     dims: list[str]
     step: Ints
     calls: Ints
     time: Ints
-    elements: Array
-
-
-class Given(msgspec.Struct, frozen=True):
-    """``ranks``: indices of those that were read. ``elements``: of all inputs, float64 of shape (ranks, steps); NaN unknown."""
-
-    ranks: tuple[int, ...]
-    elements: Array
-    workloads: tuple[_Workloads, ...]
+    size: Array
 
     def most(self, step: int) -> int:
         """The rank that is given clearly most in a step; −1 none, or unknown."""
         own = self.elements[:, step]
         if not len(own) or np.isnan(own).any() or own.max() < MORE * np.median(own):
             return -1
-        return self.ranks[int(own.argmax())]
+        return int(self.ranks[own.argmax()])
 
     def uneven(self, steps: Ints) -> tuple[int, int, float] | None:
         """The ranks that are given most and least in some steps, and how many times as much; None about the same, or unknown."""
@@ -62,9 +61,22 @@ class Given(msgspec.Struct, frozen=True):
         own = self.elements[:, steps].mean(axis=1)
         if np.isnan(own).any() or own.min() <= 0 or own.max() < MORE * own.min():
             return None
-        most, least = int(own.argmax()), int(own.argmin())
-        larger = _larger(self, [most], [least], steps.tolist())
-        return (self.ranks[most], self.ranks[least], larger.own / larger.others) if larger else None
+        ends = [int(own.argmax())], [int(own.argmin())]
+        larger, (most, least) = _larger(self, *ends, steps), self.ranks[np.ravel(ends)].tolist()
+        return (most, least, larger.own / larger.others) if larger else None
+
+    def sums(self, steps: Ints) -> list[Array]:
+        """Calls, elements of inputs and time in some steps, float64 of shape (names, ranks)."""
+        row, shape = np.flatnonzero(np.isin(self.step, steps)), (len(self.names), len(self.ranks))
+        key = self.name[row] * shape[1] + self.place[row]
+        columns = (self.calls, self.calls * np.maximum(self.size, 0), self.time)
+        return [sum_floats(key, shape[0] * shape[1], c[row]).reshape(shape) for c in columns]
+
+    def largest(self, place: int, name: int, steps: Ints) -> str:
+        """Shapes of the largest call of a name on a rank, as JSON; empty unknown."""
+        own = (self.place == place) & (self.name == name) & np.isin(self.step, steps)
+        row = np.flatnonzero(own)
+        return self.dims[int(row[self.size[row].argmax()])] if len(row) else ""
 
 
 class Unequal(msgspec.Struct, frozen=True):
@@ -89,43 +101,31 @@ def rank_workloads(
     figures: RunFigures, open_rank: Callable[[int], RankTrace | None], first: Sequence[int]
 ) -> Given:
     """What at most ``MOST_READ`` ranks are given, those of ``first`` among them."""
-    wanted = [*first, *(n for n in np.flatnonzero(figures.tied).tolist() if n not in first)]
-    ranks, found = [], []
-    for number in wanted[:MOST_READ]:
-        opened = open_rank(number)
-        if opened is not None:
-            ranks.append(number)
-            found.append(_workloads(opened, figures.steps.place[number]))
-    steps = len(figures.steps.names)
-    elements = np.full((len(ranks), steps), np.nan)
-    for place, own in enumerate(found):
-        known = (own.step >= 0) & (own.elements >= 0)
+    tied = np.flatnonzero(figures.tied)
+    wanted = [*first, *np.setdiff1d(tied, first).tolist()][:MOST_READ]
+    read = [(number, opened) for number in wanted if (opened := open_rank(number)) is not None]
+    steps, names, dims = len(figures.steps.names), dict[str, int](), list[str]()
+    elements = np.full((len(read), steps), np.nan)
+    parts: list[tuple[Array, ...]] = [(np.zeros(0, np.int64),) * 6]
+    for place, (number, opened) in enumerate(read):
+        table, strings = opened.insight["workloads"], opened.insight.strings
+        columns = [strings.many(table[key]) for key in ("name", "dims", "types")]
+        given = [inputs_of(*one) for one in zip(*columns, strict=True)]
+        of_name = [names.setdefault(name, len(names)) for name in columns[0]]
+        each = np.array([elements_of(text) for text in given], np.float64)
+        own = opened.insight["workload_steps"]
+        row, calls = own["workload"].astype(np.int64), own["calls"].astype(np.int64)
+        step = np.append(figures.steps.place[number], -1)[own["step"]]
+        known = (step >= 0) & (each[row] >= 0)
         if known.any():
-            elements[place] = np.bincount(
-                own.step[known],
-                weights=(own.elements * own.calls)[known],
-                minlength=steps,
-            )
-    return Given(tuple(ranks), elements, tuple(found))
-
-
-def _workloads(opened: RankTrace, place: Ints) -> _Workloads:
-    insight = opened.insight
-    table, steps = insight["workloads"], insight["workload_steps"]
-    names = list(insight.strings.many(table["name"]))
-    dims = [text or "" for text in insight.strings.many(table["dims"])]
-    types = insight.strings.many(table["types"])
-    given = [inputs_of(*one) for one in zip(names, dims, types, strict=True)]
-    each = np.array([elements_of(text) for text in given], np.float64)
-    row = steps["workload"].astype(np.int64)
-    return _Workloads(
-        [names[i] for i in row.tolist()],
-        [dims[i] for i in row.tolist()],
-        np.append(place, -1)[steps["step"]],
-        steps["calls"].astype(np.int64),
-        (steps["host_total"] + steps["device_total"]).astype(np.int64),
-        each[row] if len(each) else np.zeros(0),
-    )
+            elements[place] = sum_floats(step[known], steps, (each[row] * calls)[known])
+        dims += [columns[1][i] for i in row.tolist()]
+        time = (own["host_total"] + own["device_total"]).astype(np.int64)
+        name = np.array(of_name, np.int64)[row]
+        parts.append((np.full(len(row), place), name, step, calls, time, each[row]))
+    of_place, of_name, of_step, calls, time, size = map(np.concatenate, zip(*parts, strict=True))
+    ranks = np.array([number for number, _ in read], np.int64)
+    return Given(ranks, elements, names, of_place, of_name, dims, of_step, calls, time, size)
 
 
 def inputs_of(name: str, dims: str, types: str | None) -> str:
@@ -134,13 +134,8 @@ def inputs_of(name: str, dims: str, types: str | None) -> str:
     """
     if _OF_PARAMETERS.search(name):
         return ""
-    if not dims or not types or not _LOOKUP.search(name):
-        return dims
-    try:
-        shapes, kinds = json.loads(dims), json.loads(types)
-    except (ValueError, RecursionError):
-        return dims
-    if not isinstance(shapes, list) or not isinstance(kinds, list) or len(shapes) != len(kinds):
+    shapes, kinds = json_list(dims), json_list(types or "")
+    if not _LOOKUP.search(name) or not shapes or not kinds or len(shapes) != len(kinds):
         return dims
     indices = [one for one, kind in zip(shapes, kinds, strict=True) if _INDEX.match(str(kind))]
     return json.dumps(indices) if indices else dims
@@ -148,12 +143,8 @@ def inputs_of(name: str, dims: str, types: str | None) -> str:
 
 def elements_of(dims: str) -> float:
     """Elements of all inputs whose shapes are noted as JSON; −1 not recorded."""
-    if not dims:
-        return -1.0
-    try:
-        return _elements(json.loads(dims))
-    except (ValueError, RecursionError):
-        return -1.0
+    shapes = json_list(dims)
+    return -1.0 if shapes is None else _elements(shapes)
 
 
 def _elements(value: Any) -> float:
@@ -168,102 +159,51 @@ def unequal(
     given: Given, ranks: Sequence[int], steps: Sequence[int], parts: Sequence[BlamedWork]
 ) -> Unequal | None:
     """What some ranks are given more than the others in some steps: of what takes them longest, else of all."""
-    mine = [place for place, rank in enumerate(given.ranks) if rank in ranks]
-    others = [place for place, rank in enumerate(given.ranks) if rank not in ranks]
-    if not mine or not others:
+    mine = np.isin(given.ranks, ranks)
+    if not mine.any() or mine.all():
         return None
-    names = list(dict.fromkeys(part.name for part in parts))
-    calls = {name: _both(given, mine, others, steps, name, False) for name in names}
-    for name, (own, usual) in calls.items():
-        if own >= 1 and usual < 0.5:
-            return Unequal("calls", name, own, usual)
-    larger = _larger(given, mine, others, steps)
-    if larger is not None:
-        return larger
-    for name, (own, usual) in calls.items():
-        if own > MORE * usual and own - usual >= 1:
-            return Unequal("calls", name, own, usual)
-    total = given.elements[:, list(steps)].mean(axis=1)
-    own, usual = _of(total, mine), _of(total, others)
-    if np.isfinite(own) and usual > 0 and own > MORE * usual:
-        return Unequal("elements", "", own, usual)
-    return None
+    of, chosen = (np.flatnonzero(mine), np.flatnonzero(~mine)), np.array(steps, np.int64)
+    calls = _medians(given.sums(chosen)[0] / len(steps), *of).T.tolist()
+    names = dict.fromkeys(part.name for part in parts if part.name in given.names)
+    more = [Unequal("calls", name, *calls[given.names[name]]) for name in names]
+    others = next((one for one in more if one.own >= 1 and one.others < 0.5), None)
+    longer = (one for one in more if one.own > MORE * one.others and one.own - one.others >= 1)
+    found = others or _larger(given, *of, chosen) or next(longer, None)
+    if found is None:
+        own, usual = _medians(given.elements[:, chosen].mean(axis=1), *of).tolist()
+        if np.isfinite(own) and usual > 0 and own > MORE * usual:
+            return Unequal("elements", "", own, usual)
+    return found
 
 
-def _both(
-    given: Given,
-    mine: Sequence[int],
-    others: Sequence[int],
-    steps: Sequence[int],
-    name: str,
-    elements: bool,
-) -> tuple[float, float]:
-    """Calls, or elements, of a name per step: of some places, and of the others."""
-    each = [_sum(own, steps, name, elements) for own in given.workloads]
-    return _of(each, mine), _of(each, others)
+def _medians(values: Array, mine: Sequence[int] | Ints, others: Sequence[int] | Ints) -> Array:
+    """The medians over some places of the last axis, and over others, stacked."""
+    return np.stack([np.median(values[..., own], axis=-1) for own in (mine, others)])
 
 
 def _larger(
-    given: Given, mine: Sequence[int], others: Sequence[int], steps: Sequence[int]
+    given: Given, mine: Sequence[int] | Ints, others: Sequence[int] | Ints, steps: Ints
 ) -> Unequal | None:
     """The operator that all call equally often, but some on larger inputs: that which takes most time more."""
-    own, other = given.workloads[mine[0]], given.workloads[others[0]]
-    best: Unequal | None = None
-    longest = 0
-    for name in set(_names(own, steps)) & set(_names(other, steps)):
-        if _sum(own, steps, name, False) != _sum(other, steps, name, False):
-            continue
-        more, usual = _both(given, mine, others, steps, name, True)
-        time = _time(other, steps, name)
-        longer = _time(own, steps, name) - time
-        # What takes no longer on more elements does not work on all of them.
-        if usual > 0 and more > MORE * usual and longer > max(longest, (MORE - 1) * time):
-            longest = longer
-            best = Unequal("elements", name, more, usual)
-    if best is None:
+    calls, elements, time = given.sums(steps)
+    first = int(mine[0]), int(others[0])
+    own, usual = _medians(elements, mine, others) / len(steps)
+    before, longer = time[:, first[1]], time[:, first[0]] - time[:, first[1]]
+    # What takes no longer on more elements does not work on all of them.
+    found = (usual > 0) & (own > MORE * usual) & (longer > np.maximum((MORE - 1) * before, 0))
+    found &= (calls[:, first[0]] == calls[:, first[1]]) & (calls[:, first[1]] > 0)
+    if not found.any():
         return None
-    shapes = [_largest(one, steps, best.name) for one in (own, other)]
+    best = int(np.where(found, longer, -1).argmax())
+    shapes = [_first_input(given.largest(place, best, steps)) for place in first]
     sizes = [elements_of(shape) for shape in shapes]
-    if sizes[1] > 0 and sizes[0] > MORE * sizes[1]:
-        # Beside the weights the input itself differs more.
-        best = replace(best, own=sizes[0], others=sizes[1])
-    return replace(best, shape=shapes[0], other_shape=shapes[1])
+    if not sizes[0] > MORE * sizes[1] > 0:
+        sizes = [float(own[best]), float(usual[best])]
+    # Beside the weights the input itself differs more.
+    return Unequal("elements", list(given.names)[best], *sizes, *shapes)
 
 
-def _time(own: _Workloads, steps: Sequence[int], name: str) -> int:
-    return sum(
-        int(own.time[i])
-        for i in np.flatnonzero(np.isin(own.step, list(steps))).tolist()
-        if own.name[i] == name
-    )
-
-
-def _names(own: _Workloads, steps: Sequence[int]) -> list[str]:
-    return [own.name[i] for i in np.flatnonzero(np.isin(own.step, list(steps))).tolist()]
-
-
-def _of(values: Sequence[float] | Array, places: Sequence[int]) -> float:
-    return float(np.median([values[place] for place in places]))
-
-
-def _sum(own: _Workloads, steps: Sequence[int], name: str, elements: bool) -> float:
-    """Calls, or elements, of a name per step."""
-    row = np.flatnonzero(np.isin(own.step, list(steps)))
-    row = row[[own.name[i] == name for i in row.tolist()]] if len(row) else row
-    times = np.maximum(own.elements[row], 0) if elements else np.ones(len(row))
-    return float((own.calls[row] * times).sum()) / max(len(steps), 1)
-
-
-def _largest(own: _Workloads, steps: Sequence[int], name: str) -> str:
-    """The first input of the largest call of a name."""
-    row = [
-        i for i in np.flatnonzero(np.isin(own.step, list(steps))).tolist() if own.name[i] == name
-    ]
-    if not row:
-        return ""
-    dims = own.dims[max(row, key=lambda i: own.elements[i])]
-    try:
-        first = next((one for one in json.loads(dims) if isinstance(one, list) and one), None)
-    except ValueError:
-        return ""
+def _first_input(dims: str) -> str:
+    """The first shape of some, as JSON; empty where there is none, and of very many."""
+    first = next((one for one in json_list(dims) or () if isinstance(one, list) and one), None)
     return json.dumps(first) if first and len(dims) < 200 else ""

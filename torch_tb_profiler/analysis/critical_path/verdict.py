@@ -22,7 +22,12 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.critical_path.blame import Blame, to_blame
-from torch_tb_profiler.analysis.critical_path.rank_workloads import Unequal, rank_workloads, unequal
+from torch_tb_profiler.analysis.critical_path.rank_workloads import (
+    Given,
+    Unequal,
+    rank_workloads,
+    unequal,
+)
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.distributed.arrivals import Arrivals
 from torch_tb_profiler.analysis.distributed.measures import step_times
@@ -136,14 +141,13 @@ UNKNOWN = Verdict("unknown", np.zeros(0, np.int64), np.zeros(0))
 
 
 def verdict_of(
-    figures: RunFigures,
     path: RanksPath,
     blames: Sequence[Blame],
     came: Arrivals,
     open_rank: Callable[[int], RankTrace | None],
 ) -> Verdict:
     """The verdict on a complete run."""
-    found = _who(figures, path, blames, came, open_rank)
+    found, figures = _who(path, blames, came, open_rank), came.figures
     if found is UNKNOWN:
         return found
     links = [link for link in slow_links(figures) if link.lost >= WORTH * found.usual]
@@ -171,14 +175,13 @@ def _stages(came: Arrivals, judged: Ints) -> tuple[Stage, ...]:
 
 
 def _who(
-    figures: RunFigures,
     path: RanksPath,
     blames: Sequence[Blame],
     came: Arrivals,
     open_rank: Callable[[int], RankTrace | None],
 ) -> Verdict:
     """Who holds the steps back."""
-    length = path.stop - path.begin
+    figures, length = came.figures, path.stop - path.begin
     judged = np.flatnonzero((length > 0) & _speaks(figures, open_rank))
     if not len(judged):
         return UNKNOWN
@@ -194,13 +197,10 @@ def _who(
     if always is not None and 2 * len(always.ranks) >= ranks > 2:
         # What half of the ranks do longer is their part of the job.
         part, always = always.ranks, None
+    given = rank_workloads(figures, open_rank, always.ranks if always else ())
     if always is not None:
-        given = rank_workloads(figures, open_rank, always.ranks)
-        always = replace(
-            always,
-            why=unequal(given, always.ranks, always.steps, always.worst.parts),
-            times=_times(figures, always),
-        )
+        why = unequal(given, always.ranks, always.steps, always.worst.parts)
+        always = replace(always, why=why, times=_times(figures, always))
         given_more = always.why is not None and always.why.is_shared
         if given_more:
             # What one rank is given less another has more: all end at the mean.
@@ -208,12 +208,11 @@ def _who(
         if _share(always, usual, length) >= WORTH:
             kind: VerdictKind = "input" if given_more else "straggler"
             return Verdict(kind, judged, length, always, once)
-    shared = _by_input(figures, rest, usual, length, open_rank)
+    shared = _by_input(rest, usual, length, given, ranks)
     if shared is not None:
         return Verdict("input", judged, length, shared, once)
     held = sum(blame.held for blame in rest if blame.step in usual) / max(len(usual), 1)
-    uneven = rank_workloads(figures, open_rank, ()).uneven(usual)
-    return Verdict("none", judged, length, None, once, held, uneven, part=part)
+    return Verdict("none", judged, length, None, once, held, given.uneven(usual), part=part)
 
 
 def _speaks(figures: RunFigures, open_rank: Callable[[int], RankTrace | None]) -> Mask:
@@ -278,7 +277,7 @@ def _always(blames: Sequence[Blame], steps: Ints, length: Ints, came: Arrivals) 
 
 def _by_lateness(came: Arrivals, named: Sequence[int], steps: Ints) -> float:
     """How likely one of the ranks, were they equal, comes as late in all as the named one does; 1 of several."""
-    late = came.lateness()[came.figures.tied][:, steps[:DRAWN_STEPS]]
+    late = np.maximum(came.figures.waiting["late"][came.figures.tied], 0)[:, steps[:DRAWN_STEPS]]
     if len(named) > 1:
         return 1.0
     place = int(came.figures.tied[: named[0]].sum())
@@ -338,19 +337,13 @@ def _after(hold: Hold, judged: Ints, length: Ints) -> Hold:
 
 
 def _by_input(
-    figures: RunFigures,
-    blames: Sequence[Blame],
-    steps: Ints,
-    length: Ints,
-    open_rank: Callable[[int], RankTrace | None],
+    blames: Sequence[Blame], steps: Ints, length: Ints, given: Given, ranks: int
 ) -> Hold | None:
     """The steps that whoever is given most holds back, in each another rank."""
     worth = [blame for blame in blames if blame.held >= WORTH * length[blame.step]]
     if 2 * len(worth) <= len(steps):
         return None
-    given = rank_workloads(figures, open_rank, ())
     own = [blame for blame in worth if given.most(blame.step) in (blame.rank, *blame.also)]
-    ranks = int(figures.tied.sum())
     # That whoever holds a step back is the one of so many that is given most could be chance in each step.
     if 2 * len(own) <= len(worth) or by_chance(len(own), len(worth), ranks) > CHANCE:
         return None

@@ -20,12 +20,12 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, length_before, totals, union
-from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
+from torch_tb_profiler.analysis.critical_path.cause_groups import groups_of_causes
 from torch_tb_profiler.analysis.diff.aligned_steps import LEAST_MATCHED, Drawn, further_ties
-from torch_tb_profiler.analysis.diff.sequences import common_subsequence
-from torch_tb_profiler.analysis.diff.step_matching import match_steps, step_events, without_digits
-from torch_tb_profiler.analysis.diff.step_path import Stretches
+from torch_tb_profiler.analysis.diff.step_path import GroupTimes, Stretches
+from torch_tb_profiler.analysis.match.events import match_steps, step_events
+from torch_tb_profiler.analysis.match.names import same_texts
+from torch_tb_profiler.analysis.match.order import common_subsequence
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -147,27 +147,6 @@ def _told(
     return points, gaps
 
 
-class GroupTimes(msgspec.Struct, frozen=True):
-    """When the ends of steps waited for each group of causes, and how long before each stretch."""
-
-    groups: tuple[tuple[Intervals, Ints], ...]
-
-    @classmethod
-    def of(cls, path: Stretches) -> GroupTimes:
-        """Those of a path."""
-        own = [path.group == group for group in range(len(GROUPS))]
-        found = [union(path.start[at], path.end[at]) for at in own]
-        return cls(tuple((points, totals(points)) for points in found))
-
-    def between(self, begin: Ints, end: Ints) -> Ints:
-        """How long in each group between two moments, int64 of shape (moments, groups)."""
-        both = [
-            length_before(points, total, end) - length_before(points, total, begin)
-            for points, total in self.groups
-        ]
-        return np.stack(both, axis=1)
-
-
 def align_recordings(before: RecordedSide, after: RecordedSide) -> AlignedRecordings:
     """Two recordings on one axis."""
     before, after = _paired(before, after)
@@ -201,18 +180,10 @@ def _paired(a: RecordedSide, b: RecordedSide) -> tuple[RecordedSide, RecordedSid
     """Both sides with the steps that stand for each other: in their order by name, numbers aside; of one each whatever its name."""
     if len(a.steps) == len(b.steps) == 1:
         return a, b
-    numbers: dict[str, int] = {}
-    names = [
-        np.array(
-            [
-                numbers.setdefault(without_digits(text), len(numbers))
-                for text in side.facts.strings.many(side.facts["steps"]["name"][side.steps])
-            ],
-            np.int64,
-        )
-        for side in (a, b)
-    ]
-    i, j = common_subsequence(*names)
+    names = [side.facts["steps"]["name"][side.steps] for side in (a, b)]
+    i, j = common_subsequence(
+        *same_texts((a.facts.strings, names[0], True), (b.facts.strings, names[1], True))
+    )
     return a._replace(steps=a.steps[i]), b._replace(steps=b.steps[j])
 
 

@@ -23,13 +23,13 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
-from torch_tb_profiler.analysis.diff.step_matching import (
+from torch_tb_profiler.analysis.diff.step_path import GroupTimes, StepPath, Stretches
+from torch_tb_profiler.analysis.match.events import (
     Matched,
     StepEvents,
     match_steps,
     step_events,
 )
-from torch_tb_profiler.analysis.diff.step_path import StepPath, Stretches
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.model import Trace
 
@@ -287,9 +287,8 @@ def _gaps(before: StepPath, after: StepPath, x: Ints, y: Ints, least: int) -> Ga
     if told != ahead[-1]:
         chosen.append(len(ahead) - 1)
     at = np.array(chosen, np.int64)
-    edges = np.append(0, x[at]), np.append(0, y[at])
     spent = [
-        np.diff(side.by_group(edge), axis=0)
-        for side, edge in zip((before, after), edges, strict=True)
+        GroupTimes.of(side).between(np.append(0, edge)[:-1], edge)
+        for side, edge in ((before, x[at]), (after, y[at]))
     ]
     return Gaps(x[at], y[at], np.diff(ahead[at], prepend=0), spent[1] - spent[0])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.diff.pairing import pair_all
 from torch_tb_profiler.analysis.diff.significance import (
     LEAST_EFFECT,
     LEAST_ROW_EFFECT,
@@ -15,6 +14,7 @@ from torch_tb_profiler.analysis.diff.significance import (
     significant_rows,
 )
 from torch_tb_profiler.analysis.diff.table_rows import Rows
+from torch_tb_profiler.analysis.match.names import pair_all
 from torch_tb_profiler.store.columns import Ints, Mask
 
 SAME, CHANGED, NEW, GONE = "same", "changed", "new", "gone"

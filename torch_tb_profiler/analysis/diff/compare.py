@@ -16,11 +16,10 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.diff.changes import Changes, changes
 from torch_tb_profiler.analysis.diff.kinds import OtherKind
-from torch_tb_profiler.analysis.diff.matching import MatchedPaths, match_paths
 from torch_tb_profiler.analysis.diff.modules import module_rows
 from torch_tb_profiler.analysis.diff.rank_test import Test, compare_samples
 from torch_tb_profiler.analysis.diff.repeats import odd_items
-from torch_tb_profiler.analysis.diff.side import PathCosts, Side, path_costs
+from torch_tb_profiler.analysis.diff.side import Side, path_costs
 from torch_tb_profiler.analysis.diff.table_rows import (
     Rows,
     category_rows,
@@ -29,6 +28,7 @@ from torch_tb_profiler.analysis.diff.table_rows import (
     runtime_rows,
 )
 from torch_tb_profiler.analysis.diff.tree import DiffTree, diff_tree
+from torch_tb_profiler.analysis.match.paths import MatchedPaths, PathCosts, match_paths
 
 MOST_PATHS = 20_000
 """Paths of one side that are matched, the most expensive ones."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.diff.matching import MatchedPaths
-from torch_tb_profiler.analysis.diff.pairing import stable_name
-from torch_tb_profiler.analysis.diff.side import PathCosts, Side
+from torch_tb_profiler.analysis.diff.side import Side
 from torch_tb_profiler.analysis.diff.table_rows import Rows
+from torch_tb_profiler.analysis.match.names import stable_name
+from torch_tb_profiler.analysis.match.paths import MatchedPaths, PathCosts
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathKind

@@ -12,7 +12,6 @@ units each holds; others agree where they are called as often per unit in both, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import msgspec
@@ -20,7 +19,6 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.diff.pairing import stable_name
 from torch_tb_profiler.analysis.diff.significance import Floats
 from torch_tb_profiler.analysis.facts.iterations import LEAST_COVERAGE, outermost
 from torch_tb_profiler.analysis.facts.step_kinds import (
@@ -29,6 +27,7 @@ from torch_tb_profiler.analysis.facts.step_kinds import (
     ODD_EXCESS,
 )
 from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.match.names import stable_name, without_numbers
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
@@ -43,7 +42,6 @@ REGULAR = 0.8
 """Share of the units that call exactly the same, from which on a unit is taken whole; and of the time of what both
 repeat that must be called in the same proportions."""
 _HOST_ROLES = (Role.OPERATOR, Role.RUNTIME, Role.ANNOTATION, Role.PYTHON)
-_NUMBER = re.compile(r"\d+")
 
 
 class Repeated(msgspec.Struct, frozen=True):
@@ -98,7 +96,7 @@ def _busiest(trace: Trace, row: Ints, nested: bool) -> dict[str, Repeated]:
     for number in np.unique(spans["name"][row]).tolist():
         text = stable_name(trace.strings[number])
         # What numbers an item tells it from all others.
-        text = _NUMBER.sub("#", text) if note[number] else text
+        text = without_numbers(text) if note[number] else text
         key[number] = keys.setdefault(text, len(keys))
     row = row[np.argsort(spans["track"][row], kind="stable")]
     for own in np.split(row, np.flatnonzero(np.diff(spans["track"][row])) + 1):

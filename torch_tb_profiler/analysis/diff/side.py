@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, has_steps, sums_in
+from torch_tb_profiler.analysis.match.paths import PathCosts
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -182,36 +183,6 @@ def with_repeats(side: Side, trace: Trace) -> Side:
 def lengths_of(facts: Facts, steps: Ints) -> Floats:
     """Durations of some steps, ns."""
     return np.asarray(step_lengths(facts["steps"])[steps].astype(np.float64))
-
-
-class PathCosts(msgspec.Struct, frozen=True):
-    """The paths of one side that ran in the compared steps, parents before children, siblings by
-    first call.
-
-    row: row of ``paths``.
-    parent: position here, −1 none.
-    host, device: total, ns per step.
-    own: self time in ns per step, on the device, or on the host with runtime calls where devices
-        are not compared.
-    """
-
-    row: Ints
-    parent: Ints
-    kind: Array
-    backward: Array
-    name: tuple[str, ...]
-    event: Array
-    calls: Floats
-    host: Floats
-    device: Floats
-    own: Floats
-
-    def children(self) -> list[list[int]]:
-        """Positions of the children of every path; last those without a parent."""
-        listed: list[list[int]] = [[] for _ in range(len(self.row) + 1)]
-        for path, parent in enumerate(self.parent.tolist()):
-            listed[parent].append(path)
-        return listed
 
 
 def path_costs(side: Side, device: bool, limit: int) -> PathCosts:

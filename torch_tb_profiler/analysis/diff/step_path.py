@@ -9,7 +9,13 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
-from torch_tb_profiler.analysis.arrays.intervals import measure
+from torch_tb_profiler.analysis.arrays.intervals import (
+    Intervals,
+    length_before,
+    measure,
+    totals,
+    union,
+)
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.diff.side import Side, lengths_of
 from torch_tb_profiler.analysis.facts.earlier_work import left_out, step_lengths
@@ -42,6 +48,27 @@ class Stretches(msgspec.Struct, frozen=True):
     end: Ints
     group: Ints
     event: Ints
+
+
+class GroupTimes(msgspec.Struct, frozen=True):
+    """When the ends of steps waited for each group of causes, and how long before each stretch."""
+
+    groups: tuple[tuple[Intervals, Ints], ...]
+
+    @classmethod
+    def of(cls, path: Stretches) -> GroupTimes:
+        """Those of a path."""
+        own = [path.group == group for group in range(len(GROUPS))]
+        found = [union(path.start[at], path.end[at]) for at in own]
+        return cls(tuple((points, totals(points)) for points in found))
+
+    def between(self, begin: Ints, end: Ints) -> Ints:
+        """How long in each group between two moments, int64 of shape (moments, groups)."""
+        both = [
+            length_before(points, total, end) - length_before(points, total, begin)
+            for points, total in self.groups
+        ]
+        return np.stack(both, axis=1)
 
 
 class StepPath(Stretches, frozen=True):
@@ -78,17 +105,6 @@ class StepPath(Stretches, frozen=True):
     def clock(self, time: Ints) -> Ints:
         """Times of the trace on the clock of the step, within it."""
         return clock(self.facts, self.step, time)
-
-    def by_group(self, time: Ints) -> Ints:
-        """How long the path was in each group until each time, int64 of shape (times, groups)."""
-        found = np.zeros((len(time), len(GROUPS)), np.int64)
-        at = np.maximum(np.searchsorted(self.start, time, side="right") - 1, 0)
-        for group in range(len(GROUPS)) if len(self.start) else ():
-            own = np.where(self.group == group, self.end - self.start, 0)
-            before = np.concatenate((np.zeros(1, np.int64), np.cumsum(own)))
-            inside = np.minimum(time, self.end[at]) - self.start[at]
-            found[:, group] = before[at] + np.where(self.group[at] == group, inside, 0)
-        return found
 
     def names(self, stretch: Ints) -> list[str]:
         """What stretches are of: of the host the operator, else the event itself; "" where nothing but the step is

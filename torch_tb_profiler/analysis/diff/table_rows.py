@@ -9,10 +9,10 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import largest_by
-from torch_tb_profiler.analysis.diff.pairing import stable_name
 from torch_tb_profiler.analysis.diff.side import Side, distinct
 from torch_tb_profiler.analysis.diff.significance import Floats, Moments
 from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.match.names import stable_name
 from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathKind

@@ -9,11 +9,11 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import subtree_totals
 from torch_tb_profiler.analysis.diff.changes import status_of
-from torch_tb_profiler.analysis.diff.matching import MatchedPaths
-from torch_tb_profiler.analysis.diff.pairing import pair_all, stable_name
-from torch_tb_profiler.analysis.diff.side import PathCosts, Side, distinct
+from torch_tb_profiler.analysis.diff.side import Side, distinct
 from torch_tb_profiler.analysis.diff.significance import LEAST_EFFECT, LEAST_ROW_EFFECT, Floats
 from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.match.names import pair_all, stable_name
+from torch_tb_profiler.analysis.match.paths import MatchedPaths, PathCosts
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 KERNEL = 3

@@ -11,13 +11,13 @@ which never change, none says how large the work is.
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.figures.selection import sums_in
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts
@@ -121,11 +121,7 @@ def _common(a: Shapes, b: Shapes) -> Shapes:
 
 def inputs_of(text: str) -> Inputs:
     """The shapes in the JSON text of an operator's inputs, lists of tensors taken apart."""
-    try:
-        told = json.loads(text)
-    except (ValueError, RecursionError):
-        return ()
-    return tuple(_leaves(told, 0))
+    return tuple(_leaves(json_list(text), 0))
 
 
 def _leaves(told: Any, depth: int) -> Iterator[tuple[int, ...]]:

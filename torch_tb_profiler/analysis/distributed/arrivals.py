@@ -13,36 +13,28 @@ a pipeline: these do different work, so how long they wait for each other is a b
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.distributed.collectives import Matches
-from torch_tb_profiler.analysis.distributed.coordinates import dimension_name
 from torch_tb_profiler.analysis.distributed.matching import gather
-from torch_tb_profiler.analysis.distributed.rank import TRANSFER
-from torch_tb_profiler.analysis.distributed.run import RunFigures, joined
+from torch_tb_profiler.analysis.distributed.pipelines import directed
+from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.steps import covered, step_of
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 ALIKE = 0.8
 """Of how much later the last rank comes than the others' median another must come to be as late."""
-_DIRECTED = re.compile(rf"{TRANSFER} \d+ to \d+")
 
 
 class Arrivals(msgspec.Struct, frozen=True):
     """step: common step of each judged match, −1 of others; int64 of shape (matches,). Of shape (entries,): ``idle``, ns that
-    it waited with nothing computing beside it; ``also``, whether it came as late as the last. pipeline: number of the pipeline
-    that each rank is a stage of, one of its own where it is of none.
+    it waited with nothing computing beside it; ``also``, whether it came as late as the last.
     """
 
     figures: RunFigures
     step: Ints
     idle: Ints
     also: Mask
-    pipeline: Ints
 
     def waited(self, own: Mask) -> tuple[Ints, Ints]:
         """``(time, entry)`` of each match: how long the next-latest of the others waited for the entries ``own``, ns, 0 where
@@ -82,21 +74,11 @@ class Arrivals(msgspec.Struct, frozen=True):
         step = _steps(self.figures)
         mine = (step >= 0) & (self.idle > 0)
         if of_stages:
-            mine &= _directed(matches)[matches.match]
+            mine &= directed(matches)[matches.match]
         end = (waits.start + waits.wait)[mine]
         group = (matches.rank * shape[1] + step)[mine]
         time = covered(end - self.idle[mine], end, group, shape[0] * shape[1])
         return time.reshape(shape).astype(np.float64)
-
-    def lateness(self) -> Array:
-        """How much later than the first each rank came in each step, ns, float64 of shape (ranks, steps)."""
-        matches = self.figures.matched.matches
-        shape = (matches.ranks, len(self.figures.steps.names))
-        step = self.step[matches.match]
-        judged = step >= 0
-        key = matches.rank[judged] * shape[1] + step[judged]
-        late = sum_by(key, shape[0] * shape[1], self.figures.waits.late[judged])
-        return np.asarray(late.reshape(shape), np.float64)
 
 
 class Latest(msgspec.Struct, frozen=True):
@@ -116,41 +98,18 @@ class Latest(msgspec.Struct, frozen=True):
 def arrivals_of(figures: RunFigures) -> Arrivals:
     """The arrivals of a run at its collectives."""
     matches, waits, ranks = figures.matched.matches, figures.waits, figures.ranks
-    step, directed = _steps(figures)[waits.last_entry], _directed(matches)
-    pipeline = joined(matches.take(directed | _of_stages(figures)))
-    first, last = (
-        matches.reduced(reduction, pipeline[matches.rank]) for reduction in (np.minimum, np.maximum)
-    )
-    step = np.where(waits.spoiled | directed | (first == last), -1, step)
+    step = np.where(figures.judged, _steps(figures)[waits.last_entry], -1)
     wait, exposed = np.maximum(waits.wait, 0), gather(matches, [own.exposed for own in ranks])
     # A device computes first what was launched before, and the transfer comes last.
     moved = gather(matches, [(own.end - own.start) * own.on_device for own in ranks])
     idle = np.clip(exposed - np.maximum(moved - wait, 0), 0, wait)
-    return Arrivals(figures, step, idle, _as_late(figures), pipeline)
+    return Arrivals(figures, step, idle, _as_late(figures))
 
 
 def _steps(figures: RunFigures) -> Ints:
     """The common step of each entry of the matches, −1 outside."""
     own = [step_of(figures.steps, rank, one.step) for rank, one in enumerate(figures.ranks)]
     return gather(figures.matched.matches, own)
-
-
-def _directed(matches: Matches) -> Mask:
-    """Which matches are transfers of which sender and receiver are known."""
-    known = [bool(_DIRECTED.match(label.kind)) for label in matches.labels]
-    return np.array([*known, False])[matches.label]
-
-
-def _of_stages(figures: RunFigures) -> Mask:
-    """Which matches are of a group that its description calls one of pipeline stages."""
-    matches = figures.matched.matches
-    names = {
-        group.name
-        for rank in figures.ranks
-        for group in rank.groups
-        if dimension_name(group.description) == "PP"
-    }
-    return np.array([*(label.group in names for label in matches.labels), False])[matches.label]
 
 
 def _as_late(figures: RunFigures) -> Mask:

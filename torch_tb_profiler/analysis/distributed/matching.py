@@ -91,16 +91,19 @@ def _labels_mask(matches: Matches, says: Callable[[str], bool]) -> Mask:
 
 def _of_sort(ranks: Sequence[Rank], matches: Matches, values: Sequence[Sequence[int]]) -> Ints:
     """A number of each rank's keys, for every entry of the matches."""
-    sort = gather(matches, [rank.sort for rank in ranks])
-    begins = np.cumsum([0, *map(len, values)])[:-1]
-    every = np.array([number for own in values for number in own], np.int64)
-    return np.asarray(every[begins[matches.rank] + sort]) if len(sort) else sort
+    own = [np.array(of, np.int64)[rank.sort] for of, rank in zip(values, ranks, strict=True)]
+    return gather(matches, own)
+
+
+def message_sizes(ranks: Sequence[Rank], matches: Matches) -> Ints:
+    """Bytes of the call of each entry of the matches, −1 unknown."""
+    return _of_sort(ranks, matches, [[sort.bytes for sort in rank.sorts] for rank in ranks])
 
 
 def _differ(ranks: Sequence[Rank], matches: Matches) -> Mask:
     """Which matches have ranks that move a different size or type."""
     types: dict[str, int] = {}
-    size = _of_sort(ranks, matches, [[sort.bytes for sort in rank.sorts] for rank in ranks])
+    size = message_sizes(ranks, matches)
     dtype = _of_sort(
         ranks,
         matches,

@@ -12,11 +12,15 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.distributed.alignment import ClockOffset, align
 from torch_tb_profiler.analysis.distributed.bandwidth import Operation, operations
 from torch_tb_profiler.analysis.distributed.collectives import Matches, kind_of
 from torch_tb_profiler.analysis.distributed.matching import RunMatches, match_ranks
+from torch_tb_profiler.analysis.distributed.pipelines import (
+    between_pipelines,
+    pipelines,
+    tied_sets,
+)
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.steps import (
     CommonSteps,
@@ -39,7 +43,8 @@ class RunFigures(msgspec.Struct, frozen=True):
     skew: how far apart the recordings started, ns; None if the clocks are not aligned.
     left_out: number of matched collectives that the profilers' start distorts.
     tied: the ranks that matched collectives join, bool of shape (ranks,). whole: whether nobody else can have kept these
-    waiting, so that one of them can be named as the cause.
+    waiting, so that one of them can be named as the cause. pipeline: number of that which each is a stage of, see
+    ``pipelines``. judged: which matches tell who is late, bool of shape (matches,).
     """
 
     ranks: tuple[Rank, ...]
@@ -54,6 +59,8 @@ class RunFigures(msgspec.Struct, frozen=True):
     left_out: int
     tied: Mask
     whole: bool
+    pipeline: Ints
+    judged: Mask
 
     @property
     def together(self) -> Ints:
@@ -77,7 +84,8 @@ def run_figures(ranks: Sequence[Rank]) -> RunFigures:
     most = min(MOST_STEPS, max(1, MOST_CELLS // max(1, len(ranks))))
     steps = common_steps(ranks, most, aligned)
     offsets = [clock.offset for clock in aligned if clock.method != "none"]
-    together = _tied(matched.matches)
+    together, pipeline = _tied(matched.matches), pipelines(ranks, matched.matches)
+    judged = ~waits.spoiled & between_pipelines(matched.matches, pipeline)
     return RunFigures(
         tuple(ranks),
         tuple(aligned),
@@ -85,12 +93,14 @@ def run_figures(ranks: Sequence[Rank]) -> RunFigures:
         waits,
         steps,
         overlap_shares(ranks, steps),
-        waiting_shares(ranks, steps, matched.matches, waits),
+        waiting_shares(ranks, steps, matched.matches, waits, judged),
         tuple(operations(ranks, matched.matches, waits)),
         max(offsets) - min(offsets) if 1 < len(offsets) == len(ranks) else None,
         int(waits.spoiled.sum()),
         together,
         _is_whole(ranks, together),
+        pipeline,
+        judged,
     )
 
 
@@ -105,29 +115,11 @@ def _tied(matches: Matches) -> Mask:
            └──all_reduce──┘            .
                     └─send─┘
     """
-    of = joined(matches)
+    of = tied_sets(matches)
     sizes = np.bincount(of, minlength=len(of))
     if not len(of) or sizes.max() < 2:
         return np.zeros(len(of), np.bool_)
     return np.asarray(of == int(sizes.argmax()))
-
-
-def joined(matches: Matches) -> Ints:
-    """Of each rank the number of the set that matches join it to, one of its own where they join it to nobody."""
-    n = matches.ranks
-    same = matches.match[1:] == matches.match[:-1]
-    pairs = mask_of(n * n, matches.rank[:-1][same] * n + matches.rank[1:][same])
-    parent = list(range(n))
-
-    def root(rank: int) -> int:
-        while parent[rank] != rank:
-            parent[rank] = parent[parent[rank]]
-            rank = parent[rank]
-        return rank
-
-    for edge in np.flatnonzero(pairs).tolist():
-        parent[root(edge // n)] = root(edge % n)
-    return np.array([root(rank) for rank in range(n)], np.int64)
 
 
 def _is_whole(ranks: Sequence[Rank], among: Mask) -> bool:

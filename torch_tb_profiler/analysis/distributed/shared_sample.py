@@ -15,6 +15,7 @@ import hashlib
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mixed
 from torch_tb_profiler.analysis.distributed.collectives import find_collectives, kind_of, nearest
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.header import unix_begin
@@ -99,7 +100,5 @@ def _hash(text: str) -> int:
 
 
 def _mixed(key: Array) -> Array:
-    """Numbers spread over 0 to 2⁵³ − 1 (the finalizer of splitmix64), which JSON keeps."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        key = (key ^ (key >> np.uint64(shift))) * np.uint64(factor)
-    return np.asarray((key ^ (key >> np.uint64(31))) >> np.uint64(11))
+    """Numbers spread over 0 to 2⁵³ − 1, which JSON keeps."""
+    return np.asarray(mixed(key) >> np.uint64(11))

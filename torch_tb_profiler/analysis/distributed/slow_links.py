@@ -11,9 +11,10 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, medians
+from torch_tb_profiler.analysis.distributed.matching import gather, message_sizes
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array
 
 TIMES = 2.0
 """How many times as long a transfer takes on a slow link."""
@@ -41,7 +42,7 @@ def slow_links(figures: RunFigures) -> tuple[SlowLink, ...]:
     known = np.flatnonzero((moved >= 0) & ~waits.spoiled)
     members = [tuple(matches.rank[matches.of_match(i)].tolist()) for i in known.tolist()]
     kinds = [matches.labels[label].kind for label in matches.label[known].tolist()]
-    sizes = _sizes(figures)[known]
+    sizes = matches.reduced(np.maximum, message_sizes(figures.ranks, matches))[known]
     numbers: dict[object, int] = {}
     like = np.array(
         [
@@ -54,7 +55,7 @@ def slow_links(figures: RunFigures) -> tuple[SlowLink, ...]:
     steps = max(len(figures.steps.names), 1)
     found: dict[tuple[int, ...], SlowLink] = {}
     first, group = group_rows((like, link))
-    times = np.array([np.median(moved[known][group == i]) for i in range(len(first))])
+    times = medians(group, len(first), moved[known])
     seen = np.bincount(group, minlength=len(first))
     for i in range(len(first)):
         others = np.flatnonzero((like[first] == like[first[i]]) & (np.arange(len(first)) != i))
@@ -71,28 +72,11 @@ def slow_links(figures: RunFigures) -> tuple[SlowLink, ...]:
 
 def _transfers(figures: RunFigures) -> Array:
     """Of each match the shortest time that an entry takes without waiting, ns; −1 unknown."""
-    matches, waits = figures.matched.matches, figures.waits
-    moved = np.full(len(matches), np.iinfo(np.int64).max)
-    for number, own in enumerate(figures.ranks):
-        entry = matches.of_rank(number)
-        entry = entry[waits.wait[entry] >= 0]
-        row = matches.row[entry]
-        np.minimum.at(
-            moved, matches.match[entry], own.end[row] - own.start[row] - waits.wait[entry]
-        )
-    return np.asarray(np.where(moved == np.iinfo(np.int64).max, -1, np.maximum(moved, 0)))
-
-
-def _sizes(figures: RunFigures) -> Ints:
-    """Bytes of each match, as one of its ranks has it; −1 unknown."""
-    matches = figures.matched.matches
-    size = np.full(len(matches), -1, np.int64)
-    for number, own in enumerate(figures.ranks):
-        entry = matches.of_rank(number)
-        if len(entry):
-            each = np.array([key.bytes for key in own.sorts], np.int64)
-            size[matches.match[entry]] = each[own.sort[matches.row[entry]]]
-    return size
+    matches, wait = figures.matched.matches, figures.waits.wait
+    most = np.iinfo(np.int64).max
+    time = gather(matches, [own.end - own.start for own in figures.ranks]) - wait
+    moved = matches.reduced(np.minimum, np.where(wait >= 0, time, most))
+    return np.asarray(np.where(moved == most, -1, np.maximum(moved, 0)))
 
 
 def late_start(figures: RunFigures, mean: float) -> tuple[int, float] | None:

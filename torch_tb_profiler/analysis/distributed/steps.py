@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.distributed.alignment import ClockOffset
 from torch_tb_profiler.analysis.distributed.collectives import Matches
 from torch_tb_profiler.analysis.distributed.rank import SHARES, Rank
 from torch_tb_profiler.analysis.distributed.waiting import Waits
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 
 class CommonSteps(msgspec.Struct, frozen=True):
@@ -132,16 +132,12 @@ def overlap_shares(ranks: Sequence[Rank], steps: CommonSteps) -> dict[str, Ints]
 
 def own_waits(rank: int, count: int, matches: Matches, waits: Waits) -> Ints:
     """How long each of a rank's ``count`` collectives waited, ns; −1 unknown."""
-    entry = _used(rank, matches, waits)
+    entry = matches.of_rank(rank)
+    # Of those that the profilers' start spoiled nothing is known.
+    entry = entry[~waits.spoiled[matches.match[entry]]]
     wait = np.full(count, -1, np.int64)
     wait[matches.row[entry]] = waits.wait[entry]
     return wait
-
-
-def _used(rank: int, matches: Matches, waits: Waits) -> Ints:
-    """The entries of a rank that the profilers' start did not spoil."""
-    entry = matches.of_rank(rank)
-    return entry[~waits.spoiled[matches.match[entry]]]
 
 
 class CollectiveTime(msgspec.Struct, frozen=True):
@@ -189,9 +185,11 @@ def covered(start: Ints, end: Ints, group: Array, groups: int) -> Ints:
 
 
 def waiting_shares(
-    ranks: Sequence[Rank], steps: CommonSteps, matches: Matches, waits: Waits
+    ranks: Sequence[Rank], steps: CommonSteps, matches: Matches, waits: Waits, judged: Mask
 ) -> dict[str, Ints]:
-    """Waiting, transfer, unsplit and late, int64 ns (ranks, steps); −1 for missing steps."""
+    """Waiting, transfer, unsplit and late, int64 ns (ranks, steps); −1 for missing steps. ``judged``: the matches that tell who
+    is late.
+    """
     shape = (len(ranks), len(steps.names))
     shares_by_name = {
         name: np.full(shape, -1, np.int64) for name in ("waiting", "transfer", "unsplit", "late")
@@ -202,7 +200,8 @@ def waiting_shares(
             rank.start, rank.end, own_waits(index, len(rank), matches, waits), step, shape[1]
         )
         late = np.zeros(shape[1], np.int64)
-        entry = _used(index, matches, waits)
+        entry = matches.of_rank(index)
+        entry = entry[judged[matches.match[entry]]]
         late_step = step[matches.row[entry]]
         np.add.at(late, late_step[late_step >= 0], waits.late[entry[late_step >= 0]])
         has_step = mask_of(shape[1], steps.place[index][steps.place[index] >= 0])

@@ -16,12 +16,12 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import (
     group_rows,
     occurrences,
-    positions_of,
     sum_floats,
 )
 from torch_tb_profiler.analysis.critical_path.device import device_causes
 from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
 from torch_tb_profiler.analysis.distributed.arrivals import arrivals_of
+from torch_tb_profiler.analysis.distributed.matching import message_sizes
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.steps import job_steps
 from torch_tb_profiler.analysis.what_if.changes import Applied
@@ -253,13 +253,10 @@ class Stragglers:
         rows = np.flatnonzero(moves)
         meetings = self._graph.meetings
         size = np.full(len(meetings.work), -1)
-        recorded = meetings.match < len(self._figures.waits.last)
-        for place, rank in enumerate(self._graph.rank.tolist()):
-            own, met = self._figures.ranks[rank], recorded & (meetings.place == place)
-            matches = self._figures.matched.matches
-            entry = matches.of_rank(rank)
-            row = matches.row[entry[positions_of(matches.match[entry], meetings.match[met])]]
-            size[met] = np.array([key.bytes for key in own.sorts], np.int64)[own.sort[row]]
+        matches = self._figures.matched.matches
+        sizes = matches.reduced(np.maximum, message_sizes(self._figures.ranks, matches))
+        recorded = meetings.match < len(sizes)
+        size[recorded] = sizes[meetings.match[recorded]]
         first, group = group_rows((name[rows], size[index[rows]]))
         order = np.lexsort((actual[rows], group))
         bounds = np.searchsorted(group[order], np.arange(len(first) + 1))

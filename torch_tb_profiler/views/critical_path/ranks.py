@@ -18,7 +18,6 @@ from torch_tb_profiler.analysis.critical_path.ranks_figures import (
 )
 from torch_tb_profiler.analysis.critical_path.table import KINDS, Window
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict
-from torch_tb_profiler.analysis.critical_path.verdict_texts import verdict_sentences
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.store.columns import Ints
@@ -33,7 +32,12 @@ from torch_tb_profiler.views.critical_path.ranks_wire import (
     RanksWorker,
 )
 from torch_tb_profiler.views.display_wire import wire_columns
-from torch_tb_profiler.views.distributed.texts import all_called, clock_text, world_size
+from torch_tb_profiler.views.distributed.texts import (
+    all_called,
+    clock_text,
+    verdict_lines,
+    world_size,
+)
 from torch_tb_profiler.views.steps import Selection, subject_of_job
 from torch_tb_profiler.views.words.texts import capitalised
 
@@ -146,7 +150,7 @@ def _strips(run: RanksOfRun) -> list[RanksStrip]:
 
 
 def _headline(run: RanksOfRun, parts: DisplayTable) -> list[str]:
-    """Who holds the others back, where the path runs, and what takes most of it."""
+    """Who holds the others back, in all steps of the run; where the path runs in those selected, and what takes most of it."""
     if not parts.n:
         return []
     steps = len(run.known)
@@ -156,7 +160,7 @@ def _headline(run: RanksOfRun, parts: DisplayTable) -> list[str]:
     time = format_ns(int(by_rank["path_ns"][0]) / steps)
     share = format_share(float(by_rank["share"][0]))
     sentences = [
-        f"{_begun(most)} has {share} of the critical path through all ranks, {time} of {step}."
+        f"{capitalised(most) if most.startswith('rank') else most} has {share} of the critical path through all ranks, {time} of {step}."
     ]
     kind, part = parts["kind"][0], format_share(float(parts["share"][0]))
     events = ranks_rows(run.segments, "event")
@@ -167,19 +171,7 @@ def _headline(run: RanksOfRun, parts: DisplayTable) -> list[str]:
         name = short_name(name) if events["kind"][0] in OF_DEVICE_WORK else name
         largest = format_share(float(events["share"][0]))
         sentences.append(f"The largest single part, {largest}, is {name} on {where}.")
-    return [*_held_back(run), *sentences]
-
-
-def _held_back(run: RanksOfRun) -> list[str]:
-    """The verdict on all steps of the run, whichever are selected."""
-    read = len(run.figures.ranks)
-    return verdict_sentences(
-        run.verdict,
-        lambda ranks: all_called(run.workers, ranks),
-        run.figures.steps.names,
-        read,
-        max(world_size(run.figures) or 0, run.total, read),
-    )
+    return [*verdict_lines(run.verdict, run.figures, run.workers, run.total), *sentences]
 
 
 def _notes(run: RanksOfRun) -> list[str]:
@@ -205,8 +197,3 @@ def _notes(run: RanksOfRun) -> list[str]:
             " would take too long. `critical-path PATH --ranks all` has them all."
         )
     return notes
-
-
-def _begun(names: str) -> str:
-    """Names at the begin of a sentence; those of workers stay as they are."""
-    return capitalised(names) if names.startswith("rank") else names

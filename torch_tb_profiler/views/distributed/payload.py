@@ -27,7 +27,6 @@ from torch_tb_profiler.analysis.distributed.spread import outliers
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.distributed.texts import (
-    all_called,
     clock_text,
     headline_of,
     missing_of,
@@ -35,6 +34,7 @@ from torch_tb_profiler.views.distributed.texts import (
     outlier_text,
     parts_text,
     unmatched_of,
+    verdict_lines,
     world_size,
 )
 from torch_tb_profiler.views.distributed.wire import (
@@ -128,10 +128,10 @@ def distributed_payload(
         missing=missing_of(figures, len(placed)),
     )
 
-    def called(ranks: Sequence[int]) -> str:
-        return all_called(workers, [member[rank] for rank in ranks])
-
-    return msgspec.structs.replace(payload, headline=headline_of(payload, verdict, called))
+    ranks = [workers[member[rank]] for rank in range(len(figures.ranks))]
+    told = verdict_lines(verdict, figures, ranks, workers_total)
+    headline = headline_of(payload, verdict.kind != "unknown", told)
+    return msgspec.structs.replace(payload, headline=headline)
 
 
 def _subject(placed: Sequence[PlacedWorker], figures: RunFigures) -> Subject:

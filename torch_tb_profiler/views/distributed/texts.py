@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict
-from torch_tb_profiler.analysis.critical_path.verdict_texts import Called, verdict_sentences
+from torch_tb_profiler.analysis.critical_path.verdict_texts import verdict_sentences
 from torch_tb_profiler.analysis.distributed.collectives import HOST_LIBRARIES
 from torch_tb_profiler.analysis.distributed.matching import UnmatchedCollectives
 from torch_tb_profiler.analysis.distributed.message import WORDS
@@ -42,8 +42,18 @@ _FEW = 3
 """So many matched collectives say little."""
 
 
-def headline_of(payload: DistributedPayload, verdict: Verdict, called: Called) -> list[str]:
-    """The verdict on the ranks; while workers are read, only that they are."""
+def verdict_lines(
+    verdict: Verdict, figures: RunFigures, ranks: Sequence[Named], total: int
+) -> list[str]:
+    """What the verdict says, at every door. ``ranks``: who those of the figures are; ``total``: workers of the run."""
+    read = len(figures.ranks)
+    world = max(world_size(figures) or 0, total, read)
+    names = figures.steps.names
+    return verdict_sentences(verdict, lambda own: all_called(ranks, own), names, read, world)
+
+
+def headline_of(payload: DistributedPayload, known: bool, told: Sequence[str]) -> list[str]:
+    """What the verdict ``told``; while workers are read, only that they are. ``known``: whether it says who holds back."""
     if payload.progress < 1:
         return ["The workers are still being read."]
     workers = payload.workers
@@ -55,11 +65,8 @@ def headline_of(payload: DistributedPayload, verdict: Verdict, called: Called) -
         return [
             "No collective could be matched across the workers, so who waits for whom is not known."
         ]
-    told = verdict_sentences(
-        verdict, called, payload.steps, payload.ready, payload.world_size or payload.ready
-    )
     rests = _rests_on(payload)
-    return [*told, *([f"This {rests}."] if rests and verdict.kind != "unknown" else [])]
+    return [*told, *([f"This {rests}."] if rests and known else [])]
 
 
 def _rests_on(payload: DistributedPayload) -> str:

@@ -11,7 +11,6 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.critical_path.verdict import UNKNOWN, Verdict
-from torch_tb_profiler.analysis.critical_path.verdict_texts import verdict_sentences
 from torch_tb_profiler.analysis.distributed.coordinates import (
     Dimension,
     coordinates,
@@ -27,7 +26,7 @@ from torch_tb_profiler.analysis.distributed.spread import (
 )
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.views.distributed.payload import PlacedWorker, node_of
-from torch_tb_profiler.views.distributed.texts import all_called, world_size
+from torch_tb_profiler.views.distributed.texts import verdict_lines
 from torch_tb_profiler.views.overview.ranks_texts import (
     coverage_text,
     far_text,
@@ -140,21 +139,13 @@ def unknown_payload(workers_total: int) -> OverviewRanksPayload:
 
 def _verdict(run: RunOfRanks, workers: Sequence[RunWorker]) -> list[str]:
     """The verdict on all steps of the run; nothing where nobody holds it back, or while ranks are read."""
-    found, read = run.verdict, len(run.figures.ranks)
-    if (
-        run.progress < 1
-        or read < 2
-        or (found.hold is None and not found.once and run.figures.whole)
-    ):
+    found = run.verdict
+    if run.progress < 1 or len(run.figures.ranks) < 2:
         return []
-    members = run.members
-    return verdict_sentences(
-        found,
-        lambda ranks: all_called(workers, [int(members[rank]) for rank in ranks]),
-        run.figures.steps.names,
-        read,
-        max(world_size(run.figures) or 0, run.workers_total, read),
-    )
+    if found.hold is None and not found.once and run.figures.whole:
+        return []
+    ranks = [workers[member] for member in run.members.tolist()]
+    return verdict_lines(found, run.figures, ranks, run.workers_total)
 
 
 def _most_steps(figures: RunFigures) -> int:

@@ -32,34 +32,23 @@ MOST_TOLD = 2
 """Figures of a headline in which ranks stand out."""
 _FEW = 0.1
 """A larger share of the ranks is no outlier but a part of the run."""
-_SEVERAL = 8
+_MANY = 8
 """More groups than these are not counted in a headline."""
 _MORE = {
-    "step": ("takes {} longer per step", "takes {} less per step"),
-    "computation": ("computes {} longer per step", "computes {} less per step"),
+    "step": ("take{s} {by} longer per step", "take{s} {by} less per step"),
+    "computation": ("compute{s} {by} longer per step", "compute{s} {by} less per step"),
     "busy": (
-        "keeps its device busy for {} more of the step",
-        "keeps its device idle for {} more of the step",
+        "keep{s} {its} busy for {by} more of the step",
+        "keep{s} {its} idle for {by} more of the step",
     ),
     "exposed": (
-        "has {} more exposed communication per step",
-        "has {} less exposed communication per step",
+        "{has} {by} more exposed communication per step",
+        "{has} {by} less exposed communication per step",
     ),
-    "memory": ("allocates {} more memory", "allocates {} less memory"),
+    "memory": ("allocate{s} {by} more memory", "allocate{s} {by} less memory"),
 }
-_MORE_OF_SEVERAL = {
-    "step": ("take {} longer per step", "take {} less per step"),
-    "computation": ("compute {} longer per step", "compute {} less per step"),
-    "busy": (
-        "keep their devices busy for {} more of the step",
-        "keep their devices idle for {} more of the step",
-    ),
-    "exposed": (
-        "have {} more exposed communication per step",
-        "have {} less exposed communication per step",
-    ),
-    "memory": ("allocate {} more memory", "allocate {} less memory"),
-}
+_ONE = {"s": "s", "its": "its device", "has": "has"}
+_SEVERAL = {"s": "", "its": "their devices", "has": "have"}
 
 
 def value_text(figure: RankFigure, value: float) -> str:
@@ -177,7 +166,7 @@ def _none(
     takes = f"a step takes {_range('step', step.quartiles[0], step.quartiles[-1])}"
     if len(groups) == 1:
         return f"All {format_count(ready)} ranks are alike: {takes}."
-    if len(groups) > _SEVERAL or len(groups) == ready:
+    if len(groups) > _MANY or len(groups) == ready:
         return f"Few ranks are alike: {takes}."
     sizes = [
         format_count(len(group)) + (f" ({where})" if where else "")
@@ -195,13 +184,11 @@ def _out(workers: Sequence[RunWorker], name: RankFigure, spread: Spread, far: Se
     less = difference[far[0]] < 0
     same = [worker for worker in far if (difference[worker] < 0) == less]
     distance = sorted(abs(difference[worker]) for worker in same)
-    words = (_MORE if len(same) == 1 else _MORE_OF_SEVERAL)[name][int(less)]
+    by = _range(name, distance[0], distance[-1])
+    words = _MORE[name][int(less)].format(by=by, **(_ONE if len(same) == 1 else _SEVERAL))
     who = ranks_text([workers[worker] for worker in same])
     start = capitalised(who) if who.startswith("rank") else who
-    return (
-        f"{start} {words.format(_range(name, distance[0], distance[-1]))} than the median rank"
-        f" ({value_text(name, spread.median)})."
-    )
+    return f"{start} {words} than the median rank ({value_text(name, spread.median)})."
 
 
 def _range(figure: RankFigure, low: float, high: float) -> str:

@@ -4,7 +4,7 @@ From the root down, the children of two matched paths are paired:
 
 1. operators and annotations of the same name; modules of the same class, in order if both sides have
    equally many, else by the best alignment on name, shape and cost (``align``);
-2. the rest by ``pairing.stable_name``;
+2. the rest by ``names.stable_name``;
 3. a remaining path that encloses remaining paths of the other side, at most ``DEEPEST`` levels down,
    is a wrapper that the other side lacks (``OptimizedModule_0`` around a module);
 4. a single path left on each side, of one kind and both with or both without device work, was
@@ -19,8 +19,8 @@ from collections.abc import Hashable
 
 import msgspec
 
-from torch_tb_profiler.analysis.diff.pairing import pair_by, stable_name
-from torch_tb_profiler.analysis.diff.side import PathCosts
+from torch_tb_profiler.analysis.match.names import pair_by, stable_name
+from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathKind
 
 MOST_ALIGNED = 50_000
@@ -28,6 +28,36 @@ MOST_ALIGNED = 50_000
 DEEPEST = 3
 _MODULE, _OPERATOR = int(PathKind.MODULE), int(PathKind.OPERATOR)
 _SAME_NAME, _SAME_SHAPE, _LIKE_COST = 0.5, 1.0, 0.5
+
+
+class PathCosts(msgspec.Struct, frozen=True):
+    """The paths of one side that ran in the compared steps, parents before children, siblings by
+    first call.
+
+    row: row of ``paths``.
+    parent: position here, −1 none.
+    host, device: total, ns per step.
+    own: self time in ns per step, on the device, or on the host with runtime calls where devices
+        are not compared.
+    """
+
+    row: Ints
+    parent: Ints
+    kind: Array
+    backward: Array
+    name: tuple[str, ...]
+    event: Array
+    calls: Array
+    host: Array
+    device: Array
+    own: Array
+
+    def children(self) -> list[list[int]]:
+        """Positions of the children of every path; last those without a parent."""
+        listed: list[list[int]] = [[] for _ in range(len(self.row) + 1)]
+        for path, parent in enumerate(self.parent.tolist()):
+            listed[parent].append(path)
+        return listed
 
 
 class _Tree(msgspec.Struct):

@@ -1,4 +1,4 @@
-"""Pairs names of two recordings, also if they differ in numbers, template arguments or instances."""
+"""Which names of two recordings are one, also if they differ in numbers, template arguments or instances."""
 
 from __future__ import annotations
 
@@ -6,6 +6,12 @@ import re
 from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import Protocol
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.strings import StringTable
 
 _CHANGING = (
     (re.compile(r"0x[0-9a-fA-F]+"), "0x"),
@@ -15,6 +21,26 @@ _CHANGING = (
     (re.compile(r"(?:_\d+)+$"), ""),  # Linear_3, triton_poi_fused_add_0
 )
 _LONGEST = 4096
+_NUMBER = re.compile(r"\d+")
+
+
+def without_numbers(name: str) -> str:
+    """The name of an annotation without its numbers, which count steps and requests: ``step 12`` → ``step #``."""
+    return _NUMBER.sub("#", name)
+
+
+def same_texts(*sides: tuple[StringTable, Array, Array | bool]) -> list[Ints]:
+    """A number for each text of a column of each side, equal where the texts are; where the last is True, but for their numbers."""
+    numbers: dict[str, int] = {}
+    found = []
+    for strings, column, counts in sides:
+        first, place = group_rows((column, np.broadcast_to(counts, column.shape)))
+        counted = np.broadcast_to(counts, column.shape)[first].tolist()
+        texts = zip(strings.many(column[first]), counted, strict=True)
+        shown = [without_numbers(text) if aside else text for text, aside in texts]
+        number = [numbers.setdefault(text, len(numbers)) for text in shown]
+        found.append(np.array(number, np.int64)[place])
+    return found
 
 
 class Keys(Protocol):

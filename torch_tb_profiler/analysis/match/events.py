@@ -20,19 +20,19 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import (
     expand_ranges,
-    group_rows,
     mask_of,
+    mixed,
     occurrences,
     picked,
     positions_of,
     same_keys,
 )
 from torch_tb_profiler.analysis.arrays.nesting import climb, depths, subtree_totals
-from torch_tb_profiler.analysis.diff.sequences import common_subsequences
+from torch_tb_profiler.analysis.match.names import same_texts
+from torch_tb_profiler.analysis.match.order import common_subsequences
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
-from torch_tb_profiler.store.strings import StringTable
 
 MOST_THREADS = 64
 """Threads of a step that are matched, those with most events."""
@@ -241,14 +241,11 @@ def _keys(a: StepEvents, b: StepEvents) -> tuple[Ints, Ints]:
         spans = events.trace["spans"]
         role = spans["role"][events.host].astype(np.int64)
         columns.append((role, spans["name"][events.host], dim))
-    names = _same_texts(
+    names = same_texts(
         (a.trace.strings, columns[0][1], columns[0][0] == Role.ANNOTATION),
         (b.trace.strings, columns[1][1], columns[1][0] == Role.ANNOTATION),
     )
-    nothing = np.zeros(len(a.host), np.bool_), np.zeros(len(b.host), np.bool_)
-    shapes = _same_texts(
-        (a.trace.strings, dims[0], nothing[0]), (b.trace.strings, dims[1], nothing[1])
-    )
+    shapes = same_texts((a.trace.strings, dims[0], False), (b.trace.strings, dims[1], False))
     return same_keys((columns[0][0], names[0], shapes[0]), (columns[1][0], names[1], shapes[1]))
 
 
@@ -256,28 +253,6 @@ def _dims(events: StepEvents) -> Ints:
     args = events.trace["operator_args"]
     at = positions_of(args["span"], events.host)
     return picked(args["dims"], at).astype(np.int64)
-
-
-def _same_texts(*sides: tuple[StringTable, Array, Array]) -> list[Ints]:
-    """A number for each text of the sides, equal where the texts are; ``counted``: without their numbers."""
-    numbers: dict[str, int] = {}
-    found = []
-    for strings, column, counted in sides:
-        first, place = group_rows((column, counted))
-        texts = strings.many(column[first])
-        shown = [
-            without_digits(text) if plain else text
-            for text, plain in zip(texts, counted[first].tolist(), strict=True)
-        ]
-        found.append(
-            np.array([numbers.setdefault(text, len(numbers)) for text in shown], np.int64)[place]
-        )
-    return found
-
-
-def without_digits(text: str) -> str:
-    """The name of an annotation without its numbers, which count steps and requests."""
-    return "".join("#" if c.isdigit() else c for c in text)
 
 
 def _subtrees(events: StepEvents, key: Ints) -> Array:
@@ -290,22 +265,16 @@ def _subtrees(events: StepEvents, key: Ints) -> Array:
         return np.zeros(0, np.uint64)
     depth = depths(events.parent)
     fall = np.diff(depth, prepend=0).astype(np.uint64)
-    value = _mixed(_mixed(key.astype(np.uint64) + np.uint64(1)) + fall)
+    value = mixed(mixed(key.astype(np.uint64) + np.uint64(1)) + fall)
     powers = np.cumprod(np.full(n + 1, _ODD, np.uint64))
     inverse = np.cumprod(np.full(n + 1, pow(int(_ODD), -1, 1 << 64), np.uint64))
     total = np.concatenate((np.zeros(1, np.uint64), np.cumsum(value * powers[:-1])))
     at = np.arange(n)
     inner = (total[at + events.size] - total[at + 1]) * inverse[at + 1]
-    found = inner + _mixed(key.astype(np.uint64) + np.uint64(3))
+    found = inner + mixed(key.astype(np.uint64) + np.uint64(3))
     # Of spans that overlap without nesting not all that one calls stands behind it.
     last = subtree_totals(events.parent, at.copy(), np.maximum)
     return np.asarray(np.where(last - at + 1 == events.size, found, np.uint64(0)))
-
-
-def _mixed(value: Array) -> Array:
-    value = (value ^ (value >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    value = (value ^ (value >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(value ^ (value >> np.uint64(31)))
 
 
 def _match_device(a: StepEvents, b: StepEvents, host: tuple[Ints, Ints]) -> tuple[Ints, Ints]:
@@ -313,16 +282,8 @@ def _match_device(a: StepEvents, b: StepEvents, host: tuple[Ints, Ints]) -> tupl
     for numbers, matched in zip(pair, host, strict=True):
         numbers[matched] = np.arange(len(matched))
     launched = [numbers[events.launch] for numbers, events in zip(pair, (a, b), strict=True)]
-    names = _same_texts(
-        *(
-            (
-                events.trace.strings,
-                events.trace["spans"]["name"][events.device],
-                np.zeros(len(events.device), np.bool_),
-            )
-            for events in (a, b)
-        )
-    )
+    named = [events.trace["spans"]["name"][events.device] for events in (a, b)]
+    names = same_texts((a.trace.strings, named[0], False), (b.trace.strings, named[1], False))
     # What a launch starts alone is matched whatever its name; of several the names decide.
     alone = [np.bincount(one[one >= 0], minlength=len(host[0]) + 1) == 1 for one in launched]
     single = alone[0] & alone[1]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import examples
-from torch_tb_profiler.analysis.diff.sequences import common_subsequence
+from torch_tb_profiler.analysis.match.order import common_subsequence
 from torch_tb_profiler.store.columns import Ints
 
 SEQUENCE = st.lists(st.integers(0, 4), max_size=14)

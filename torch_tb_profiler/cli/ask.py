@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.cli import arguments
-from torch_tb_profiler.cli.document import Column, Document, Item, Listing, Table
+from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
 from torch_tb_profiler.cli.output import Report, context_of, identity, is_chosen, print_runs
 from torch_tb_profiler.units import format_bytes, format_count, format_delta, format_ns
 
@@ -73,15 +73,16 @@ def _report(opened: Opened, question: str, found: Answer) -> Report:
 
 def _document(opened: Opened, found: Answer) -> Document:
     from torch_tb_profiler.cli.tables import records
-    from torch_tb_profiler.views.ask.table import KINDS
+    from torch_tb_profiler.views.ask.table import kind_name
 
     rows = records(found.table)
-    cells = [(KINDS[row["kind"]], row["label"], _more(row), _figure(row)) for row in rows]
-    said = [Item(found.sentence, (), "")] if found.sentence else []
+    cells = [(kind_name(row["kind"]), row["label"], _more(row), _figure(row)) for row in rows]
     head = (Column("Kind", "text"), Column("What", "name"), Column("", "text"), Column("Figure"))
     table = Table("Found", head, cells, len(cells), found.over)
-    blocks = (*([Listing("Answer", said)] if said else []), *([table] if cells else []))
-    return Document(opened.title, (opened.span.path,), blocks)
+    blocks: list[Block] = [table] if cells else []
+    if found.sentence:
+        blocks.insert(0, Listing("Answer", [Item(found.sentence, (), "")]))
+    return Document(opened.title, (opened.span.path,), tuple(blocks))
 
 
 def _more(row: dict[str, Any]) -> str:

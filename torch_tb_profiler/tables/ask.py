@@ -19,7 +19,7 @@ from torch_tb_profiler.views.ask.names import Names, names_of
 from torch_tb_profiler.views.ask.payload import Answer, EventNames, answer
 from torch_tb_profiler.views.critical_path.steps import Steps, StepsOfRun, StepsOfTrace, Worker
 from torch_tb_profiler.views.findings.about import step_name
-from torch_tb_profiler.views.findings.payload import FindingsPayload
+from torch_tb_profiler.views.findings.wire import FindingsPayload
 
 Keep = Callable[[Hashable, Callable[[], Any]], Any]
 

@@ -171,7 +171,7 @@ def _add_tools(made: MCPServer[Any], logdir: Place) -> None:
         question: Annotated[
             str,
             Field(
-                description="Words of a name, like `softmax`, or: `why 7` (a step), `rank 2`, `step 7`, `vs NAME`, `line 410`, `train.py:410`, `what if no-sync`"
+                description="Words of a name, like `softmax`, or: `why 7` (a step), `rank 2`, `step 7`, `vs NAME`, `line 410`, `a.py:41`, `what if no-sync`"
             ),
         ],
         worker: Worker = "",

@@ -29,7 +29,7 @@ from torch_tb_profiler.store.display import DisplayTable, listed
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.python_frames import PythonFrame
-from torch_tb_profiler.views.ask.table import KINDS, Row, address, exactly
+from torch_tb_profiler.views.ask.table import KINDS, Row, address, exactly, kind_name
 from torch_tb_profiler.views.definitions import definitions_payload
 from torch_tb_profiler.views.findings.wire import Finding
 
@@ -59,6 +59,7 @@ MOST_NAMES = 100_000
 _FIRST = slice(0, MOST_NAMES)
 MOST_COMPARED = 4000
 """Words that a misspelt one is compared with, those of what costs most."""
+_MODULE = "nn.Module: "
 _ASKING = frozenset(
     [
         "what",
@@ -123,14 +124,14 @@ def words_of(question: str) -> list[str]:
 def kind_in(question: str) -> str:
     """The kind of rows that a question names and nothing else; empty where it names none."""
     word = " ".join(words_of(question))
-    return next((key for key, name in KINDS.items() if name.casefold() in (word, word[:-1])), "")
+    return next((kind for kind in KINDS if kind_name(kind).casefold() in (word, word[:-1])), "")
 
 
 def in_order(rows: Iterable[Row], question: str) -> list[Row]:
     """Rows by their places in an answer. Where a kind is asked for, those of the kind, and what else has its name."""
     kind = kind_in(question)
     if kind:
-        same = KINDS[kind].casefold()
+        same = kind_name(kind).casefold()
         rows = [
             row
             for row in rows
@@ -141,12 +142,12 @@ def in_order(rows: Iterable[Row], question: str) -> list[Row]:
 
 def place_in(row: Row) -> int:
     """The place of its kind in an answer."""
-    return _ORDER.get(row.kind, len(_GROUPS) + list(KINDS).index(row.kind))
+    return _ORDER.get(row.kind, len(_GROUPS) + KINDS.index(row.kind))
 
 
 def folded(row: Row) -> str:
     """What a row is found by."""
-    texts = (KINDS[row.kind], row.name, row.label, row.words)
+    texts = (kind_name(row.kind), row.name, row.label, row.words)
     return "\n".join(texts).casefold()
 
 
@@ -187,7 +188,7 @@ def place_of(name: str) -> tuple[str, str]:
     """What people call a name, and what follows: ``train.py:12``, ``main`` of a frame; a kernel without its types."""
     frame = PythonFrame.of(name)
     if frame is None:
-        return short_name(name), ""
+        return short_name(name.removeprefix(_MODULE)), ""
     if frame.line is None or not frame.is_source:
         return frame.short if frame.is_source else frame.function, ""
     return frame.place, frame.function

@@ -106,7 +106,7 @@ def _rows(asked: Asked, events: EventNames, text: str) -> tuple[list[Row], str]:
     if count:
         many = "the one" if count == 1 else f"all {format_count(count)}"
         label = f"Mark {many} in the trace"
-        rows.append(Row("trace", text, label, calls=count, to=address("trace", q=text)))
+        rows.append(Row("trace", text, label, calls=count, to=address("trace", q=text, kind="all")))
     return rows, sentence
 
 

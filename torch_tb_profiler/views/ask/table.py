@@ -11,31 +11,30 @@ import msgspec
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.strings import NO_STRINGS
 
-KINDS = {
-    "finding": "Finding",
-    "line": "Line",
-    "operator": "Operator",
-    "kernel": "Kernel",
-    "call": "Call",
-    "module": "Module",
-    "range": "Range",
-    "function": "On the path",
-    "memory": "Memory",
-    "what_if": "What if",
-    "step": "Step",
-    "rank": "Rank",
-    "run": "Run",
-    "section": "Section",
-    "trace": "Trace",
-    "word": "Word",
-}
-"""Key and name of each kind of row."""
+KINDS = (
+    "finding",
+    "line",
+    "operator",
+    "kernel",
+    "call",
+    "module",
+    "range",
+    "function",
+    "memory",
+    "what_if",
+    "step",
+    "rank",
+    "run",
+    "section",
+    "trace",
+    "word",
+)
+"""Kinds of rows."""
 LONGEST_PATTERN = 200
 """Of the page's search; longer names are searched for by their words."""
 _SYNTAX = re.compile(r"[\\^$.*+?()[\]{}|/]")
 
 _C = DisplayColumn
-_OPT = {"optional": True}
 _TIME = "Its time, of the step that the answer is of: of a finding missing, of a line on the critical path, else as in the table of its kind."
 _CHANGE = "By how much a step is longer, or with what the row says would be: below 0 shorter."
 ASK = DisplaySpec(
@@ -46,14 +45,19 @@ ASK = DisplaySpec(
         _C("name", "code", "Name", "As the recording has it."),
         _C("label", "text", "What", "What people call it."),
         _C("more", "text", "More", "What else is to be said of it."),
-        _C("calls", "count", "Calls", "How often.", **_OPT),
-        _C("time_ns", "time", "Time", _TIME, **_OPT),
-        _C("path_ns", "time", "On the path", "What of it is on the critical path.", **_OPT),
-        _C("change_ns", "delta", "Change", _CHANGE, **_OPT),
-        _C("bytes", "bytes", "Memory", "What it holds at the peak.", **_OPT),
+        _C("calls", "count", "Calls", "How often.", optional=True),
+        _C("time_ns", "time", "Time", _TIME, optional=True),
+        _C("path_ns", "time", "On the path", "What of it is on the critical path.", optional=True),
+        _C("change_ns", "delta", "Change", _CHANGE, optional=True),
+        _C("bytes", "bytes", "Memory", "What it holds at the peak.", optional=True),
         _C("to", "text", "Link", "What of the page's address leads there; empty of words."),
     ),
 )  # fmt: skip
+
+
+def kind_name(kind: str) -> str:
+    """What people call a kind of rows."""
+    return kind.replace("_", " ").capitalize()
 
 
 class Row(msgspec.Struct, frozen=True):

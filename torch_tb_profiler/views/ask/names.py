@@ -118,7 +118,7 @@ class Names:
 def words_of(question: str) -> list[str]:
     """The words of a question, without those that only ask."""
     words = question.casefold().rstrip("?").split()
-    return [word for word in words if not _ASKING.fullmatch(word)] or words
+    return [word for word in words if word not in _ASKING] or words
 
 
 def kind_in(question: str) -> str:

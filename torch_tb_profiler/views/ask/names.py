@@ -60,26 +60,7 @@ _FIRST = slice(0, MOST_NAMES)
 MOST_COMPARED = 4000
 """Words that a misspelt one is compared with, those of what costs most."""
 _MODULE = "nn.Module: "
-_ASKING = frozenset(
-    [
-        "what",
-        "which",
-        "who",
-        "where",
-        "is",
-        "are",
-        "the",
-        "a",
-        "of",
-        "it",
-        "held",
-        "holds",
-        "most",
-        "costs",
-        "takes",
-        "time",
-    ]
-)
+_ASKING = re.compile("what|which|who|where|is|are|the|a|of|it|held|holds|most|costs|takes|time")
 """Words of questions that name nothing."""
 _WORD = re.compile(r"[^\W_]{3,40}")
 COSTS = ("line", "operator", "kernel", "call", "module", "range", "function", "memory")
@@ -118,7 +99,7 @@ class Names:
 def words_of(question: str) -> list[str]:
     """The words of a question, without those that only ask."""
     words = question.casefold().rstrip("?").split()
-    return [word for word in words if word not in _ASKING] or words
+    return [word for word in words if not _ASKING.fullmatch(word)] or words
 
 
 def kind_in(question: str) -> str:

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.api import events, repr_text
+from torch_tb_profiler.api.ask import asked
 from torch_tb_profiler.api.changes import changes, match_traces
 from torch_tb_profiler.api.concat import joined
 from torch_tb_profiler.api.fleets import fleet_places, one_fleet, ranks_path
@@ -71,6 +72,17 @@ class Frames(Tables):
             MissingPackage: DuckDB or pyarrow is not installed.
         """
         return self._each(lambda context: answered(context, statement, seconds))
+
+    def ask(self, question: str = "", steps: Steps = None) -> DataFrame:
+        """What each trace has under some words, like ``"softmax"``, or the answer to a command such as ``"why 7"``, ``"rank 2"``,
+        ``"vs NAME"``, ``"line 410"`` or ``"what if no-sync"``: what to change first, then what costs most on the critical path.
+        Without a question, that. ``attrs["sentence"]``: the answer in words, where there is one; ``attrs["over"]``: the step
+        that times are of.
+
+        Raises:
+            IndexError: there is no such step.
+        """
+        return self._each(lambda context: asked(context, self._contexts(), question, steps))
 
     def show(
         self, view: str = "overview", *, height: int = HEIGHT, most_bytes: int = MOST_BYTES

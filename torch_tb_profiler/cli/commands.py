@@ -14,6 +14,7 @@ from typing import Protocol, cast
 
 COMMANDS = {
     "summary": "summary",
+    "ask": "ask",
     "operators": "operators",
     "kernels": "kernels",
     "api-calls": "api_calls",

@@ -11,6 +11,7 @@ from torch_tb_profiler.runs.simulations import Simulations
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sql.process import Statements
 from torch_tb_profiler.web import (
+    ask_routes,
     catalogue_routes,
     diff_routes,
     event_routes,
@@ -30,6 +31,7 @@ MODULES = (
     figure_routes,
     memory_routes,
     run_routes,
+    ask_routes,
     diff_routes,
     trace_routes,
     question_routes,

@@ -7,6 +7,7 @@ import type {
   AreaFlamePayload,
   AreaPayload,
   ArrowsPayload,
+  AskPayload,
   AxisPayload,
   CallersPayload,
   CollectivePayload,
@@ -128,6 +129,7 @@ export interface Routes {
   "critical_path/step": StepDifferencePayload;
   stragglers: StragglersPayload;
   experiments: ExperimentsPayload;
+  ask: AskPayload;
   diff: DiffPayload;
   "diff/aligned": AlignedPayload;
   "diff/axis": AxisPayload;
@@ -338,6 +340,10 @@ export interface Parameters {
   experiments: OfTrace & {
     /** `own`: the worker that goes with the asked one; `all`: medians over the workers. */
     ranks?: "own" | "all";
+  };
+  ask: OfTrace & OfSteps & {
+    /** Words of names, or a command. */
+    q?: string;
   };
   diff: OfTrace & OfSteps & {
     /** The run of side B. */

@@ -77,6 +77,14 @@ export type LineGroup = "own" | "package";
 
 export type ModuleSource = "" | "compiled" | "hierarchy" | "lightning" | "python";
 
+/** Route `/ask`. `sentence`: the answer to no question at all, and what is said where nothing has that name; else empty. `over`: the step that times are of. */
+export interface AskPayload {
+  subject: Subject;
+  sentence: string;
+  over: string;
+  rows: AskTable;
+}
+
 /** The path of one step; `step`: its number in the trace. `stretches` cover it. */
 export interface PathStrip {
   step: number;
@@ -1816,6 +1824,20 @@ export interface RangesPayload {
   pooled: number;
 }
 
+/** What a recording has under the words of a question: what to change, then what costs most on the critical path, places, and words. */
+export interface AskTable {
+  kind: string[];
+  name: string[];
+  label: string[];
+  more: string[];
+  calls: (number | null)[];
+  time_ns: (number | null)[];
+  path_ns: (number | null)[];
+  change_ns: (number | null)[];
+  bytes: (number | null)[];
+  to: string[];
+}
+
 /** The critical path of one step, drawn: stretches with the cause of most of their time. */
 export interface PathStripTable {
   kind: string[];
@@ -2514,4 +2536,4 @@ export interface RangesTable {
 }
 
 /** The declared tables. */
-export type TableName = "path_strip" | "path_kinds" | "path_steps" | "path_events" | "ranks_strip" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "copies" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "lines" | "modules" | "flame" | "ranges";
+export type TableName = "ask" | "path_strip" | "path_kinds" | "path_steps" | "path_events" | "ranks_strip" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "copies" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "lines" | "modules" | "flame" | "ranges";

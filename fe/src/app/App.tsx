@@ -12,8 +12,8 @@ import {
   changePage,
   diagnosisHref,
   fromEntries,
+  goTo,
   hrefOfPage,
-  pageOfHref,
   type PageState,
   pageStore,
 } from "../state/location";
@@ -240,11 +240,7 @@ function followLink(event: MouseEvent): void {
   )
     return;
   const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
-  const page = link instanceof HTMLAnchorElement && !link.target ? pageOfHref(link.href) : null;
-  if (!page) return;
-  event.preventDefault();
-  changePage(() => page, "push");
-  scrollTo({ top: 0 });
+  if (link instanceof HTMLAnchorElement && !link.target && goTo(link.href)) event.preventDefault();
 }
 
 interface BoundaryProps {

@@ -12,6 +12,7 @@ import { Menu, stepsLabel, StepSelector, Tooltip } from "../widgets";
 import { countOfSteps, rowsOf, type Step } from "../views/rows";
 import { apart, workerOptions } from "../views/run_options";
 import { allRanksLabel, TraceSelects } from "../views/trace_selects";
+import { AskField } from "./AskField";
 import { later } from "./lazy_component";
 import { More } from "./More";
 import {
@@ -73,6 +74,7 @@ export function Header(props: HeaderProps) {
           </ul>
         </nav>
         <Scope {...props} rows={rows} median={data?.median ?? -1} />
+        {served ? <AskField {...props} /> : null}
         <More
           payload={payload}
           selection={selection}

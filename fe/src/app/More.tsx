@@ -95,6 +95,7 @@ function HowTo(props: Pick<MoreProps, "payload" | "selection"> & { dialog: "repo
 }
 
 const KEYS: readonly (readonly [string, string])[] = [
+  ["/ or Ctrl K", "ask: find any name, place or word of the recording, or filter this page by it"],
   ["Tab", "next control"],
   ["← ↑ → ↓", "move in a table or a chart"],
   ["Page Up, Page Down, Home, End", "move further; with Ctrl to the first or last row"],

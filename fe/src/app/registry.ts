@@ -20,6 +20,8 @@ export interface Section {
   compared: readonly ChangeTable[] | "steps" | "itself" | null;
   /** Whether it shows all ranks where all are meant: always, with this key in the address, or never: then it says which one. */
   ranks: "all" | "workers" | "ranks" | "";
+  /** The key of the address by which it filters what it shows, empty where it does not. */
+  filter: string;
   /** What it would need and was not recorded, and why; null where there is something to see. */
   lack: (recorded: Recorded) => Lack | null;
 }
@@ -92,6 +94,7 @@ const section = (
   needsTrace: true,
   compared: null,
   ranks: "",
+  filter: "search",
   lack: lackOf(),
   ...options,
 });
@@ -102,6 +105,7 @@ export const MORE: Place = {
   sections: [
     section("sql", "SQL", later("SqlView"), {
       term: "sql_view",
+      filter: "",
       fixedSteps: "all steps",
       lack: ofServer(anything),
     }),
@@ -123,6 +127,7 @@ export const PLACES: readonly Place[] = [
     sections: [
       section("overview", "Overview", (props) => h(OverviewView, { ...props, Steps }), {
         ranks: "all",
+        filter: "",
         lack: anything,
       }),
       section("diff", "Diff", later("DiffView"), { compared: "itself", lack: ofServer(anything) }),
@@ -133,6 +138,7 @@ export const PLACES: readonly Place[] = [
     sections: [
       section("trace", "Trace", later("TraceView"), {
         ranks: "workers",
+        filter: "q",
         compared: "itself",
         lack: ofServer(lackOf()),
       }),
@@ -147,6 +153,7 @@ export const PLACES: readonly Place[] = [
     sections: [
       section("steps", "Steps", Steps, {
         term: "steps_view",
+        filter: "",
         fixedSteps: "all steps",
         compared: "steps",
         ranks: "all",

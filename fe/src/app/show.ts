@@ -6,6 +6,7 @@ import { startLocation } from "../state/location";
 import timeline from "../timeline/timeline.css?inline";
 import trackList from "../timeline/track_list.css?inline";
 import apiCalls from "../views/api_calls/api_calls.css?inline";
+import ask from "../views/ask/ask.css?inline";
 import { declareTables } from "../views/columns";
 import path from "../views/critical_path/critical_path.css?inline";
 import whatIf from "../views/critical_path/what_if.css?inline";
@@ -87,6 +88,7 @@ const FIRST_VIEWS = [views, diagnosis, findings, tables, path, overview];
 const WIDGETS = [tokens, widgets, controls, charts, heat, flame, grid, page, roofline];
 const LATER_VIEWS = [
   apiCalls,
+  ask,
   whatIf,
   steps,
   efficiency,

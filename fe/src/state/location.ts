@@ -206,3 +206,12 @@ export function pageOfHref(href: string): PageState | null {
   const entries = readHash(hash, host.prefix);
   return entries.size > 0 ? fromEntries(entries) : null;
 }
+
+/** Goes to an absolute URL of this page; whether it is one. */
+export function goTo(href: string): boolean {
+  const page = pageOfHref(href);
+  if (!page) return false;
+  changePage(() => page, "push");
+  scrollTo({ top: 0 });
+  return true;
+}

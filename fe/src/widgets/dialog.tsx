@@ -5,12 +5,14 @@ import { Button } from "./buttons";
 
 interface DialogProps {
   title: string;
+  /** Without a head of its own; it stands at the top. */
+  bare?: boolean;
   children: ComponentChildren;
   onClose: () => void;
 }
 
 /** Stands as long as it is drawn. Esc, the button and a click beside it close it; the focus goes back to where it was. */
-export function Dialog({ title, children, onClose }: DialogProps) {
+export function Dialog({ title, bare = false, children, onClose }: DialogProps) {
   const root = useRef<HTMLDialogElement>(null);
   const id = useId("dialog");
   useEffect(() => {
@@ -25,8 +27,9 @@ export function Dialog({ title, children, onClose }: DialogProps) {
   return (
     <dialog
       ref={root}
-      class="dialog"
-      aria-labelledby={id}
+      class={bare ? "dialog dialog-bare" : "dialog"}
+      aria-label={bare ? title : undefined}
+      aria-labelledby={bare ? undefined : id}
       onCancel={(event) => {
         event.preventDefault();
         onClose();
@@ -37,13 +40,17 @@ export function Dialog({ title, children, onClose }: DialogProps) {
         if (event.target === root.current) onClose();
       }}
     >
-      <div class="dialog-box">
-        <header class="dialog-head">
-          <h2 id={id}>{title}</h2>
-          <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
-        </header>
-        {children}
-      </div>
+      {bare ? (
+        children
+      ) : (
+        <div class="dialog-box">
+          <header class="dialog-head">
+            <h2 id={id}>{title}</h2>
+            <Button kind="quiet" icon="close" label="Close" onClick={onClose} />
+          </header>
+          {children}
+        </div>
+      )}
     </dialog>
   );
 }

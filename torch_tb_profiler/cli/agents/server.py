@@ -1,4 +1,4 @@
-"""The MCP server: ten read-only tools over this program's commands, definitions as resources, prompts for the usual
+"""The MCP server: eleven read-only tools over this program's commands, definitions as resources, prompts for the usual
 questions. Made with the official package (the extra ``mcp``).
 """
 
@@ -164,6 +164,24 @@ def _add_tools(made: MCPServer[Any], logdir: Place) -> None:
     async def findings(trace: Trace, worker: Worker = "", tokens: Tokens = TOKENS) -> str:
         """Why it is slow: the answer in a sentence, then each cause with its line, what to write instead, what that saves, and the events that show it."""
         return await told("findings", trace, worker, tokens)
+
+    @add
+    async def find(
+        trace: Trace,
+        question: Annotated[
+            str,
+            Field(
+                description="Words of a name, like `softmax`, or: `why 7` (a step), `rank 2`, `step 7`, `vs NAME`, `line 410`, `a.py:41`, `what if no-sync`"
+            ),
+        ],
+        worker: Worker = "",
+        steps: Steps = "",
+        tokens: Tokens = TOKENS,
+    ) -> str:
+        """Where a name costs time: findings, lines, operators, kernels, calls, modules, memory, steps, ranks, runs and definitions that have it."""
+        options = (f"--tokens={budget(tokens)}", *of_worker(worker))
+        more = (f"--steps={steps}",) if steps else ()
+        return await ask(logdir, "ask", *options, *more, "--", within(logdir, trace), question)
 
     @add
     async def critical_path(

@@ -12,6 +12,7 @@ import { type ViewProps, viewQuery } from "../../state/view";
 import { Panel, Select, StackedBars } from "../../widgets";
 import { MiddleCut } from "../../widgets/middle_cut";
 import { Folded } from "../folded";
+import { gridParams } from "../grid_params";
 import { linkedTo } from "../links";
 import { InShort, Nothing, viewOf } from "../loaded";
 import { TableView } from "../table_view";
@@ -44,6 +45,7 @@ function Page(props: PageProps) {
       <Costs rows={rows} pooled={payload.pooled} />
       <TableView
         {...of("api_calls", rows)}
+        {...gridParams(params, setParam)}
         title="Runtime and driver calls"
         term="api_calls_view"
         pooled={payload.pooled}

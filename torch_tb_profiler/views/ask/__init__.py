@@ -1,0 +1,1 @@
+"""What people type into one field, answered from everything that the recording names."""

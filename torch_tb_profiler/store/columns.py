@@ -21,6 +21,14 @@ StepRow = NewType("StepRow", int)
 TrackRow = NewType("TrackRow", int)
 
 
+def unique_values(values: Array) -> Array:
+    """The values that occur, ascending. ``np.unique`` gives the same, and imports ``numpy.ma`` for that: 10 ms."""
+    ordered = np.sort(values, axis=None)
+    first = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
+
+
 class Column(msgspec.Struct, frozen=True):
     """One declared column: name, numpy dtype, unit (``""`` if none) and a sentence."""
 

@@ -12,7 +12,6 @@ units each holds; others agree where they are called as often per unit in both, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import msgspec
@@ -29,6 +28,7 @@ from torch_tb_profiler.analysis.facts.step_kinds import (
     ODD_EXCESS,
 )
 from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
@@ -43,7 +43,7 @@ REGULAR = 0.8
 """Share of the units that call exactly the same, from which on a unit is taken whole; and of the time of what both
 repeat that must be called in the same proportions."""
 _HOST_ROLES = (Role.OPERATOR, Role.RUNTIME, Role.ANNOTATION, Role.PYTHON)
-_NUMBER = re.compile(r"\d+")
+_NUMBER = regex(r"\d+")
 
 
 class Repeated(msgspec.Struct, frozen=True):

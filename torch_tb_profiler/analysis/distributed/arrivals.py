@@ -13,8 +13,6 @@ a pipeline: these do different work, so how long they wait for each other is a b
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 import numpy as np
 
@@ -25,11 +23,12 @@ from torch_tb_profiler.analysis.distributed.matching import gather
 from torch_tb_profiler.analysis.distributed.rank import TRANSFER
 from torch_tb_profiler.analysis.distributed.run import RunFigures, joined
 from torch_tb_profiler.analysis.distributed.steps import covered, step_of
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 ALIKE = 0.8
 """Of how much later the last rank comes than the others' median another must come to be as late."""
-_DIRECTED = re.compile(rf"{TRANSFER} \d+ to \d+")
+_DIRECTED = regex(rf"{TRANSFER} \d+ to \d+")
 
 
 class Arrivals(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.host_names import distinct
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.python_frames import PythonFrame
@@ -22,13 +23,13 @@ RANKS = (OTHERS, PACKAGE, OWN)
 LineGroup = Literal["own", "package"]
 """Which frame stands for all within it. ``own``: the nearest of the user's own program, and only without one the nearest of a package;
 ``package``: the nearest of either."""
-_OTHERS = re.compile(
+_OTHERS = regex(
     r"(?:^|/)(?:lib/python[\d.]+|python[\d.]*/lib|torch|torchgen|functorch|triton|torch_tb_profiler"
     r"|torchinductor_[^/]*|torch_compile_debug|[^/]*(?:inductor|compile)_cache)/|^<(?!ipython-input)|^runpy\.py$"
     r"|(?:^|/)[a-z2-7]{2}/c[a-z2-7]{45,}\.py$",
     re.IGNORECASE,
 )
-_INSTALLED = re.compile(r"(?:^|/)(?:site|dist)-packages/")
+_INSTALLED = regex(r"(?:^|/)(?:site|dist)-packages/")
 _NAMES = """
 accelerate aiohttp aiter albumentations apex asyncpg av bitsandbytes boto3 botocore click cloudpickle
 colossalai composer cv2 dask datasets decord deepspeed detectron2 dgl diffusers einops evaluate fairscale

@@ -9,11 +9,12 @@ from torch_tb_profiler.analysis.findings.candidate import Candidate
 from torch_tb_profiler.analysis.findings.edits import work_takes
 from torch_tb_profiler.analysis.findings.operators import outermost
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext, Work
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 
-_DEEP = re.compile(r"(?:.*/)?copy\.py\(\d+\): deepcopy$")
-_BUCKET = re.compile(
+_DEEP = regex(r"(?:.*/)?copy\.py\(\d+\): deepcopy$")
+_BUCKET = regex(
     r"torch\.distributed\.ddp\.reducer::(?:copy_bucket_to_grad|copy_grad_to_bucket|mul_out)$"
 )
 

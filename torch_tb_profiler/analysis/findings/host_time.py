@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
@@ -12,6 +10,7 @@ from torch_tb_profiler.analysis.findings.candidate import Candidate
 from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.changes import DRIVER, LONG_SILENCE
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import function_name
@@ -21,7 +20,7 @@ LEAST = 0.05
 """Share of the steps from which on a function is worth a word."""
 MUCH = 1 / 3
 """Share of the steps from which on housekeeping is likely more than it needs to be."""
-NO_NAME = re.compile(r"\): <(?:listcomp|genexpr|dictcomp|setcomp|lambda)>$")
+NO_NAME = regex(r"\): <(?:listcomp|genexpr|dictcomp|setcomp|lambda)>$")
 """Functions within another that has a name."""
 MOST = 0.5
 """Share of a call that one callee must hold to stand for it."""

@@ -5,7 +5,6 @@ A change is written ``name`` or ``name:key=value,key=value``, e.g. ``scale:opera
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -35,6 +34,7 @@ from torch_tb_profiler.analysis.what_if.removal import fuse, fuse_chains
 from torch_tb_profiler.analysis.what_if.replay import Durations, take_away
 from torch_tb_profiler.analysis.what_if.stages import Stage
 from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
@@ -53,7 +53,7 @@ __all__ = [
     "without_sync",
 ]
 _HOST = (PathCause.OPERATOR, PathCause.PYTHON, PathCause.RUNTIME, PathCause.ANNOTATION)
-DRIVER = re.compile(
+DRIVER = regex(
     r"Lazy Function Loading|Runtime Triggered Module Loading|Driver Compiler|Command Buffer Full"
 )
 """Overhead records of the driver; all others are the profiler's."""

@@ -9,20 +9,19 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.facts.host_names import GRAPH_LAUNCH, named, spans_named
 from torch_tb_profiler.analysis.what_if.model import Scene
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
 
 LONG_LAUNCH = 1_000_000
 """ns; a launch onto an idle stream takes some µs, and a module some ms to load."""
-_LOADS = re.compile(r"(?:cu|cuda|hip)(?:Module|Library)Load\w*$")
+_LOADS = regex(r"(?:cu|cuda|hip)(?:Module|Library)Load\w*$")
 
 
 def loading_calls(scene: Scene) -> Ints:

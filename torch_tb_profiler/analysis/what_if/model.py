@@ -22,15 +22,14 @@ from torch_tb_profiler.analysis.facts.launches import GIVES_WORK
 from torch_tb_profiler.analysis.facts.replay_calls import captured_calls
 from torch_tb_profiler.analysis.what_if.graph import Graph
 from torch_tb_profiler.analysis.what_if.replay import Durations
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause, PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
-_OF_PROFILER = re.compile(
-    r"torch/(?:autograd/)?profiler|torch_tb_profiler/|contextlib\.py|_profiler\b"
-)
+_OF_PROFILER = regex(r"torch/(?:autograd/)?profiler|torch_tb_profiler/|contextlib\.py|_profiler\b")
 _KEPT_BYTES = 128 << 20
 """Of choices that are kept."""
 _T = TypeVar("_T")

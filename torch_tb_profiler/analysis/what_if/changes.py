@@ -228,11 +228,13 @@ def _no_sync(scene: Scene, durations: Durations, values: Values) -> None:
 def without_sync(scene: Scene, durations: Durations, calls: Mask) -> None:
     """The blocking calls among some rows of spans return at once."""
     calls = calls & ~_awaits_unrecorded(scene)
-    call = scene.graph.points.call
-    durations.waits[(call >= 0) & calls[call]] = False
-    host = scene.graph.host
-    waiting = host.cause == PathCause.SYNCHRONIZATION
-    durations.segment[waiting & np.append(calls, False)[host.span]] = 0
+    released, waiting = scene.waits
+    released = released[calls[scene.graph.points.call[released]]]
+    waiting = waiting[calls[scene.graph.host.span[waiting]]]
+    if len(released):
+        durations.waits[released] = False
+    if len(waiting):
+        durations.segment[waiting] = 0
 
 
 def _awaits_unrecorded(scene: Scene) -> Mask:
@@ -345,7 +347,7 @@ def _without_overhead(scene: Scene, durations: Durations, of_driver: bool) -> No
     taken = measure(
         union(spans["start"][row], spans["start"][row] + spans["dur"][row]), host.start, host.end
     )
-    durations.segment[:] = np.maximum(durations.segment - taken, 0)
+    take_away(durations, np.flatnonzero(taken), taken[taken > 0])
 
 
 @change(

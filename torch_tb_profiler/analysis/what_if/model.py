@@ -23,7 +23,7 @@ from torch_tb_profiler.analysis.facts.replay_calls import captured_calls
 from torch_tb_profiler.analysis.what_if.graph import Graph
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause, PathKind
 from torch_tb_profiler.store.model import Facts, Trace
@@ -145,6 +145,13 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
         under = np.append(nearest(paths["parent"], named) >= 0, False)
         path = np.append(self.insight["span_paths"]["path"], np.int32(-1))
         return Choice(under[path[self.graph.host.span]], under[path[self.graph.work.row]])
+
+    @cached_property
+    def waits(self) -> tuple[Ints, Ints]:
+        """Host points that blocking calls end in, and segments of host threads in which such a call waits."""
+        host = self.graph.host
+        waiting = (host.cause == PathCause.SYNCHRONIZATION) & (host.span >= 0)
+        return np.flatnonzero(self.graph.points.call >= 0), np.flatnonzero(waiting)
 
     @cached_property
     def silent(self) -> Mask:

@@ -21,6 +21,7 @@ from torch_tb_profiler.analysis.what_if.replay import (
     Edited,
     StepTimes,
     acted_on,
+    before_steps,
     delays,
     keep_before,
     latest,
@@ -158,6 +159,7 @@ class Simulation:
         graph = build_graph(trace, facts, evidence)
         self.scene = Scene(trace, facts, insight, graph, peaks_file)
         self._chains = find_chains(graph.first, graph.second)
+        self._before = before_steps(graph, facts)
         self.measured = measured_durations(graph, facts)
         # Where what a device did is unknown it may have been busy: nothing shortens that time.
         missing = stretches(facts["unrecorded_work"])
@@ -172,18 +174,10 @@ class Simulation:
         # What a profiler does itself is nothing to save.
         for edit in in_order(edits) if self.scene.has_program else ():
             edit(self.scene, edited)
-        keep_before(self.scene.graph, self.scene.facts, edited, self.measured)
+        keep_before(self._before, edited, self.measured)
         if self._unknown.any() and "segment" in vars(edited):
             edited.segment = np.maximum(edited.segment, self._unknown)
         return edited.changed()
-
-    def alters(self, durations: Durations) -> list[str]:
-        """Names of what lasts otherwise than measured."""
-        return [
-            key
-            for key, value in vars(self.measured).items()
-            if getattr(durations, key) is not value
-        ]
 
     def predict(self, edits: Sequence[Edit], steps: Ints) -> tuple[Prediction, Array]:
         """Some steps (rows of steps) with all changes at once; and what the changed steps are spent on, by
@@ -206,7 +200,7 @@ class Simulation:
     def step_lengths(self, change: str, edits: Sequence[Edit]) -> Ints | None:
         """Length of every step with a change, ns; None where it changes nothing."""
         durations = self.changed(edits)
-        if not self.alters(durations):
+        if not durations.differs:
             return None
         return self.lengths(durations, change)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -101,6 +102,7 @@ def line_of_frames(frames: str) -> str:
     return max(listed, key=_rank, default="")
 
 
+@lru_cache(maxsize=1 << 12)
 def _rank(text: str) -> int:
     frame = PythonFrame.of(text)
     return _rank_of_file(frame.file) if frame and frame.is_source else 0

@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit, Simulation
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, is_one_of
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.roles import Role
@@ -128,10 +128,10 @@ class PathTime:
         table, spans = context.facts["steps"], context.trace["spans"]
         self.steps, self._spans = table.n, spans.n
         self._track = picked(spans["track"], self._event)
-        self._of_device = np.isin(self._cause, (*_DEVICE, *_DEVICE_WAITS)) & (self._event >= 0)
+        self._of_device = is_one_of(self._cause, (*_DEVICE, *_DEVICE_WAITS)) & (self._event >= 0)
         # Inside the mark of a step alone nothing of the program was recorded.
         marked = picked(spans["start"], self._event) == table["host_start"][self._step]
-        self._silent = np.isin(self._cause, _SILENT)
+        self._silent = is_one_of(self._cause, _SILENT)
         self._silent |= (self._cause == PathCause.ANNOTATION) & marked
         self._said = np.zeros(len(self._time), np.int64)
 
@@ -150,7 +150,7 @@ class PathTime:
             at = mask_of(self._spans + 1, row)[self._event] & device
             acted[at] = self._time[at]
         if {"lead", "latency", "after", "floor"} & set(differs):
-            at = np.isin(self._cause, _DEVICE_WAITS)
+            at = is_one_of(self._cause, _DEVICE_WAITS)
             acted[at] = self._time[at]
         if "segment" in differs:
             shorter = differs["segment"]
@@ -179,7 +179,7 @@ class PathTime:
 
     def computes(self, acted: Ints) -> bool:
         """Whether most of what is acted on are operators and work of a device."""
-        own = np.isin(self._cause, (PathCause.OPERATOR, *_DEVICE))
+        own = is_one_of(self._cause, (PathCause.OPERATOR, *_DEVICE))
         return bool(acted[own].sum() > MOST * acted.sum())
 
     def all_recorded(self, acted: Ints, steps: Ints) -> bool:

@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.changes import DRIVER, LONG_SILENCE
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, is_one_of
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
@@ -64,7 +64,7 @@ def on_path(context: RuleContext, *causes: PathCause) -> tuple[Ints, Ints, Ints]
     of a host thread the event is −1.
     """
     path = context.insight["critical_path"]
-    chosen = np.isin(path["cause"], causes) & np.isin(path["step"], context.steps)
+    chosen = is_one_of(path["cause"], causes) & np.isin(path["step"], context.steps)
     chosen &= (path["event"] >= 0) != (path["cause"] == PathCause.NOT_RECORDED)
     return path["event"][chosen].astype(np.int64), path["start"][chosen], path["end"][chosen]
 
@@ -92,7 +92,7 @@ def silent(context: RuleContext) -> Intervals:
     if not context.has_device or context.is_whole or context.steps[-1] != steps.n - 1:
         return Intervals(none, none)
     # An old version's operators hold its steps, too.
-    does = ~np.isin(spans["role"], _NO_WORK) & (context.names.step[spans["name"]] < 0)
+    does = ~is_one_of(spans["role"], _NO_WORK) & (context.names.step[spans["name"]] < 0)
     last = steps["start"].copy()
     for chosen in (does, spans["role"] == Role.PYTHON):
         row = np.flatnonzero(chosen)

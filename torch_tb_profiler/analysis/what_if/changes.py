@@ -35,7 +35,7 @@ from torch_tb_profiler.analysis.what_if.replay import Durations, take_away
 from torch_tb_profiler.analysis.what_if.stages import Stage
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.columns import Ints, Mask, is_one_of
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
@@ -193,9 +193,13 @@ def _own_work(scene: Scene) -> Mask:
     and without. A long stretch in which nothing was recorded may be anything.
     """
     host = scene.graph.host
-    between = (host.cause == PathCause.NOT_RECORDED) & (host.track == scene.graph.main)
-    long = scene.silent & (host.end - host.start > LONG_SILENCE)
-    return np.asarray((np.isin(host.cause, _HOST) | between) & ~long)
+
+    def own() -> Mask:
+        between = (host.cause == PathCause.NOT_RECORDED) & (host.track == scene.graph.main)
+        long = scene.silent & (host.end - host.start > LONG_SILENCE)
+        return np.asarray((is_one_of(host.cause, _HOST) | between) & ~long)
+
+    return scene.once("own work", own)
 
 
 def launching(scene: Scene, within: float | None = None) -> dict[int, Intervals]:
@@ -203,7 +207,7 @@ def launching(scene: Scene, within: float | None = None) -> dict[int, Intervals]
     of a step.
     """
     spans, work = scene.trace["spans"], scene.graph.work
-    known = (work.launch >= 0) & np.isin(spans["role"][work.row], DEVICE_ROLES)
+    known = (work.launch >= 0) & is_one_of(spans["role"][work.row], DEVICE_ROLES)
     launch = np.unique(work.launch[known])
     periods = {}
     for track in np.unique(spans["track"][launch]).tolist():

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.facts.host_names import GRAPH_LAUNCH, named, spans_named
 from torch_tb_profiler.analysis.what_if.model import Scene
@@ -39,6 +40,6 @@ def loading_calls(scene: Scene) -> Ints:
     launch = np.unique(work.launch[first])
     launch = launch[(spans["dur"][launch] >= LONG_LAUNCH) & (spans["role"][launch] == Role.RUNTIME)]
     launch = launch[~named(scene.trace, launch, GRAPH_LAUNCH.match)]
-    launch = launch[np.isin(launch, host.span[host.cause == PathCause.RUNTIME])]
+    launch = launch[mask_of(spans.n + 1, host.span[host.cause == PathCause.RUNTIME])[launch]]
     loads = spans_named(scene.trace, spans["role"] == Role.RUNTIME, _LOADS.match)
     return np.union1d(np.flatnonzero(loads), launch)

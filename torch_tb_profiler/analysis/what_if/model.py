@@ -23,7 +23,7 @@ from torch_tb_profiler.analysis.facts.replay_calls import captured_calls
 from torch_tb_profiler.analysis.what_if.graph import Graph
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, is_one_of
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause, PathKind
 from torch_tb_profiler.store.model import Facts, Trace
@@ -166,8 +166,8 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
         work. A profiler records calls and frames of its own.
         """
         spans, role = self.trace["spans"], self.trace["spans"]["role"]
-        called = np.isin(role, (Role.OPERATOR, Role.ANNOTATION, Role.RUNTIME, Role.PYTHON))
-        own = ~np.isin(role, (Role.PROFILER, Role.OVERHEAD, Role.SYNC, Role.DEVICE_ANNOTATION))
+        called = is_one_of(role, (Role.OPERATOR, Role.ANNOTATION, Role.RUNTIME, Role.PYTHON))
+        own = ~is_one_of(role, (Role.PROFILER, Role.OVERHEAD, Role.SYNC, Role.DEVICE_ANNOTATION))
         if (own & ~called).any():
             return True
         steps = host_names(self.trace.strings, spans["name"][called])
@@ -178,7 +178,7 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
 
     def of_cause(self, *causes: PathCause) -> Choice:
         """What is of some causes."""
-        return Choice(np.isin(self.graph.host.cause, causes), np.isin(self.work_causes, causes))
+        return Choice(is_one_of(self.graph.host.cause, causes), is_one_of(self.work_causes, causes))
 
 
 def _bytes(chosen: Any) -> int:

@@ -234,24 +234,37 @@ def keep_before(before: Mapping[str, Ints], durations: Durations, measured: Dura
             getattr(durations, key)[row] = getattr(measured, key)[row]
 
 
-def acted_on(graph: Graph, facts: Facts, measured: Durations, changed: Durations) -> Array:
+def steps_reached(steps: Table, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """Of intervals the first step that each reaches into, and the one behind the last."""
+    first = np.searchsorted(steps["end"], start, side="right")
+    return first, np.maximum(np.searchsorted(steps["host_start"], end), first)
+
+
+def acted_on(
+    graph: Graph,
+    facts: Facts,
+    measured: Durations,
+    changed: Durations,
+    reached: tuple[Ints, Ints],
+) -> Array:
     """By how much all that a change acts on in each step is shorter: no step can be shorter by more. ns, float64 of shape
     (steps,).
 
     A step's host work lies from the begin of its annotation to its end; its device work is what it launched. A host that no
-    longer waits runs ahead, so that its waits count in later steps as well.
+    longer waits runs ahead, so that its waits count in later steps as well. ``reached``: ``steps_reached`` by its segments.
     """
-    steps, host, points, differs = facts["steps"], graph.host, graph.points, changed.differs
+    steps, points, differs = facts["steps"], graph.points, changed.differs
 
     def gone(part: str, row: Ints) -> Array:
         return np.maximum(getattr(measured, part)[row] - getattr(changed, part)[row], 0)
 
     total = np.zeros(steps.n)
     if (row := differs.get("segment")) is not None:
-        total += _in_steps(steps, host.start[row], host.end[row], gone("segment", row))
+        total += _in_steps(steps.n, reached[0][row], reached[1][row], gone("segment", row))
     if (row := differs.get("waits")) is not None:
         waited = points.time[row] - points.reach[row]
-        total += np.cumsum(_in_steps(steps, points.reach[row], points.time[row], waited))
+        waits = steps_reached(steps, points.reach[row], points.time[row])
+        total += np.cumsum(_in_steps(steps.n, *waits, waited))
     for part in ("work", "lead", "latency", "after"):
         if (row := differs.get(part)) is not None:
             step = graph.step[graph.joined[row] if part == "after" else row]
@@ -259,12 +272,9 @@ def acted_on(graph: Graph, facts: Facts, measured: Durations, changed: Durations
     return total
 
 
-def _in_steps(steps: Table, start: Ints, end: Ints, time: Array) -> Array:
-    """Sums of the times of some intervals by the steps that each reaches into, float64."""
-    total = np.zeros(steps.n + 1)
-    row = np.flatnonzero(time > 0)
-    first = np.searchsorted(steps["end"], start[row], side="right")
-    stop = np.maximum(np.searchsorted(steps["host_start"], end[row]), first)
-    np.add.at(total, first, time[row])
-    np.add.at(total, stop, -time[row])
+def _in_steps(steps: int, first: Ints, stop: Ints, time: Array) -> Array:
+    """Sums of the times of some intervals by the steps that each reaches into, float64 of shape (steps,)."""
+    total = np.zeros(steps + 1)
+    np.add.at(total, first, time)
+    np.add.at(total, stop, -time)
     return np.cumsum(total)[:-1]

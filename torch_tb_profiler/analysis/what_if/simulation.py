@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import msgspec
 import numpy as np
@@ -27,6 +28,7 @@ from torch_tb_profiler.analysis.what_if.replay import (
     latest,
     measured_durations,
     step_times,
+    steps_reached,
 )
 from torch_tb_profiler.analysis.what_if.stages import in_order
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -243,8 +245,13 @@ class Simulation:
     def _least(self, durations: Durations) -> Array:
         """How long each step lasts at least if things last so long: none is shorter by more than what was changed in it, ns."""
         base, graph = self._base[2], self.scene.graph
-        changed = acted_on(graph, self.scene.facts, self.measured, durations)
+        changed = acted_on(graph, self.scene.facts, self.measured, durations, self._reached)
         return np.asarray(base.end - base.start - changed)
+
+    @cached_property
+    def _reached(self) -> tuple[Ints, Ints]:
+        host = self.scene.graph.host
+        return steps_reached(self.scene.facts["steps"], host.start, host.end)
 
     def _times(self, durations: Durations) -> tuple[Delays, Array, StepTimes]:
         graph, facts = self.scene.graph, self.scene.facts

@@ -283,9 +283,10 @@ def _rare_gap(context: RuleContext, gaps: CommonGaps) -> Own | None:
     long = 2 * gap >= gap.max(axis=0)
     others = np.where(long, 0, gap).max(axis=0)
     clear = np.where(long, gap, np.iinfo(np.int64).max).min(axis=0) >= _CLEAR * others
-    regular = np.array([every(np.flatnonzero(column), len(gap)) > 1 for column in long.T])
-    total = np.where(long, gap - others, 0).sum(axis=0)
-    total[~(clear & regular & (long.sum(axis=0) >= _OFTEN))] = 0
+    clear &= long.sum(axis=0) >= _OFTEN
+    for column in np.flatnonzero(clear).tolist():
+        clear[column] = every(np.flatnonzero(long[:, column]), len(gap)) > 1
+    total = np.where(clear, np.where(long, gap - others, 0).sum(axis=0), 0)
     at = int(total.argmax())
     if not total[at]:
         return None

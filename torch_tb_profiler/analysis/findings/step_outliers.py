@@ -284,8 +284,9 @@ def _rare_gap(context: RuleContext, gaps: CommonGaps) -> Own | None:
     others = np.where(long, 0, gap).max(axis=0)
     clear = np.where(long, gap, np.iinfo(np.int64).max).min(axis=0) >= _CLEAR * others
     clear &= long.sum(axis=0) >= _OFTEN
-    for column in np.flatnonzero(clear).tolist():
-        clear[column] = every(np.flatnonzero(long[:, column]), len(gap)) > 1
+    steps, pattern = np.unique(long[:, clear], axis=1, return_inverse=True)
+    regular = [every(np.flatnonzero(column), len(gap)) > 1 for column in steps.T]
+    clear[clear] = np.array(regular, np.bool_)[pattern.ravel()]
     total = np.where(clear, np.where(long, gap - others, 0).sum(axis=0), 0)
     at = int(total.argmax())
     if not total[at]:

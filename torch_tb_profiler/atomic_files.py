@@ -11,7 +11,6 @@ import contextlib
 import errno
 import io
 import os
-import re
 import secrets
 import select
 import stat
@@ -21,10 +20,11 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from torch_tb_profiler.errors import BadRequest, SourceError
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.untrusted import OTHERS_WRITE
 
 STDOUT = "-"
-_OPEN = re.compile(r"/dev/(?:fd/(\d+)|std(?:out|err))|/proc/self/fd/(\d+)")
+_OPEN = regex(r"/dev/(?:fd/(\d+)|std(?:out|err))|/proc/self/fd/(\d+)")
 """Names of what this process has open already."""
 _PIPE_SECONDS = 30.0
 """How long a pipe may take nothing."""

@@ -44,7 +44,7 @@ class Settings:
     """A worker process that needs more to import or analyse a trace stops with that (Linux; mapped files
     do not count); 0: what the machine has.
     """
-    chunk_bytes: int = 2 << 20
+    chunk_bytes: int = 4 << 20
     """Bytes of text decoded at once."""
     cache_dir: str = ""
     """Folder of the sidecar files, or the URL of one (``s3://…``) of which this machine keeps

@@ -6,13 +6,13 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.units import NARROW_SPACE
 
 DEEPEST = 64
@@ -20,20 +20,20 @@ DEEPEST = 64
 LONGEST_SHOWN = 400
 """Characters of somebody else's sentence that an error repeats."""
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
-_UNSEEN = re.compile(
+_UNSEEN = regex(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0000-\U000e0fff]"
 )
 """What shows as nothing although ``str.isprintable`` knows it: variation selectors, fillers, tags, in which texts can be hidden."""
 _OF_KERNEL = ("/proc", "/sys", "/dev")
-_KERNEL_TYPE = re.compile(
+_KERNEL_TYPE = regex(
     "proc|sysfs|dev(?:tmpfs|pts)|mqueue|cgroup2?|(?:debug|trace|security|config|selinux|ns)fs|bpf|pstore|efivarfs"
     "|binfmt_misc|fusectl|rpc_pipefs"
 )
 Kind = TypeVar("Kind")
 Places = frozenset[int | tuple[int, int]]
 """Devices, and folders by device and inode."""
-_UNUSUAL = re.compile("[^ -~]")
-_UNUSUAL_IN_LINES = re.compile("(?!\r\n)[^ -~\t\n]")
+_UNUSUAL = regex("[^ -~]")
+_UNUSUAL_IN_LINES = regex("(?!\r\n)[^ -~\t\n]")
 _ALL_BUT_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 

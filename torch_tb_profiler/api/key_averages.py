@@ -25,6 +25,7 @@ from torch_tb_profiler.api.averages_table import Options, averages_table
 from torch_tb_profiler.api.table_frame import table_frame
 from torch_tb_profiler.atomic_files import save
 from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.roles import Role
@@ -68,7 +69,7 @@ _VERBOSE = (
 _FUNCTIONS_ARE_EVENTS, _FUNCTIONS_ARE_LEFT_OUT = (2, 12), (2, 14)
 """PyTorch versions since which Python functions are events, and averages leave them out by default."""
 _ASSUMED, _OLD = (2, 13), (2, 11)
-_VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})", re.ASCII)
+_VERSION = regex(r"(\d{1,4})\.(\d{1,4})", re.ASCII)
 _NO_SPACE = str.maketrans(" ;\t\n", "____")
 
 

@@ -16,7 +16,6 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.columns import Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.tables.ranks import path_insight
 from torch_tb_profiler.tables.source import FleetPlace, TableSource
 
 if TYPE_CHECKING:
@@ -68,6 +67,8 @@ class TraceContext(msgspec.Struct, frozen=True):
 
     def told(self, member: FleetPlace | None) -> Insight:
         """The insight; of a member of a run waiting for its other ranks is told apart on the path."""
+        from torch_tb_profiler.tables.ranks import path_insight
+
         return path_insight(self.source(member=member))
 
     def selection(self, steps: Steps = None) -> Selection:

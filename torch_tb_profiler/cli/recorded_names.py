@@ -9,15 +9,16 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.views.words.escapes import markdown_name, markdown_text, one_line
 
 if TYPE_CHECKING:
     from torch_tb_profiler.runs.model import Opened
 
-_WORD = re.compile(r"\S+")
+_WORD = regex(r"\S+")
 _AROUND = "“”\"'()[].,;:…"
 """What a sentence puts around a word."""
-_MARKUP = re.compile(r"[\[\]<>|*#~&$@`\\]|//")
+_MARKUP = regex(r"[\[\]<>|*#~&$@`\\]|//")
 _BETWEEN = " · "
 """Between the names of run, worker and span."""
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import msgspec
 
+from torch_tb_profiler.patterns import regex
+
 PRECISIONS = ("fp64", "fp32", "tf32", "fp16", "bf16", "fp8", "int8", "fp4")
 GIB = 1 << 30
 MEMORY_TOLERANCE = 0.13
@@ -218,10 +220,10 @@ def _tables() -> dict[str, tuple[Accelerator, ...]]:
 
 TABLE = _tables()
 """Entries by vendor; the first one that fits wins."""
-_GENERIC = re.compile(r"(?:amd )?radeon graphics|", re.I)
+_GENERIC = regex(r"(?:amd )?radeon graphics|", re.I)
 _LONGEST = 200
 """Characters of a name that are searched; a trace may hold any name."""
-_PART = re.compile(r"\bMIG\b|\bvGPU\b|^GRID |\b(?!H20-3e$)[A-Z]\w+-\d+[QCABe]$")
+_PART = regex(r"\bMIG\b|\bvGPU\b|^GRID |\b(?!H20-3e$)[A-Z]\w+-\d+[QCABe]$")
 """Names of a slice of a device, which has an unknown share of the units. An H20-3e is whole."""
 
 

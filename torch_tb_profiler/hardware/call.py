@@ -9,20 +9,20 @@ of the operator's schema::
 from __future__ import annotations
 
 import math
-import re
 from typing import Any, TypeVar
 
 import msgspec
 
 from torch_tb_profiler.hardware.element_types import element_bytes
 from torch_tb_profiler.hardware.server_steps import ServerStep, server_step
+from torch_tb_profiler.patterns import regex
 
 T = TypeVar("T")
 _ANY: msgspec.json.Decoder[Any] = msgspec.json.Decoder()
 _VALUE_TYPES = "Scalar ScalarList GenericList TensorList Int Bool Double String Device None"
 _VALUES = frozenset(_VALUE_TYPES.split())
 """Types of non-tensors; PyTorch before 1.13 wrote ``Int``, ``Bool`` and ``Double`` for ``Scalar``."""
-_BARE = re.compile(r"(?<=\d)\.(?![\de])")
+_BARE = regex(r"(?<=\d)\.(?![\de])")
 """The point of a float without decimals, as C++ writes it: ``2.``, ``[0., 2.]``."""
 _LARGEST = 1 << 48
 """Larger dimensions are invalid: products of them would overflow."""

@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-_INSTRUCTIONS = re.compile(
+from torch_tb_profiler.patterns import regex
+
+_INSTRUCTIONS = regex(
     r"sm(?:sp)?__sass_thread_inst_executed_op_(?P<precision>[dfh])(?P<kind>add|mul|fma)_pred_on\.sum"
 )
-_MATRIX = re.compile(r"sm(?:sp)?__ops_path_tensor_src_(?!\w*sparsity)(?P<source>[a-z]+\d*)\w*\.sum")
+_MATRIX = regex(r"sm(?:sp)?__ops_path_tensor_src_(?!\w*sparsity)(?P<source>[a-z]+\d*)\w*\.sum")
 """Operations of matrix cores: multiplications and additions. Sparse-only counters are part of them."""
 _KINDS = {"add": ("add", 1), "mul": ("multiply", 1), "fma": ("fused multiply-add", 2)}
 _PRECISIONS = {"d": "FP64", "f": "FP32", "h": "FP16"}
@@ -53,17 +55,17 @@ _LABELS = {
 }
 _LONGEST = 300
 _UNITS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"\.pct(?:_|$)|_pct\b|\.max_rate$"), "%"),
-    (re.compile(r"\.ratio$|_per_|\.per_cycle"), ""),
-    (re.compile(r"time_duration"), "ns"),
-    (re.compile(r"bytes"), "bytes"),
-    (re.compile(r"sectors"), "sectors"),
-    (re.compile(r"cycles"), "cycles"),
-    (re.compile(r"inst"), "instructions"),
-    (re.compile(r"__ops_|_ops_"), "operations"),
+    (regex(r"\.pct(?:_|$)|_pct\b|\.max_rate$"), "%"),
+    (regex(r"\.ratio$|_per_|\.per_cycle"), ""),
+    (regex(r"time_duration"), "ns"),
+    (regex(r"bytes"), "bytes"),
+    (regex(r"sectors"), "sectors"),
+    (regex(r"cycles"), "cycles"),
+    (regex(r"inst"), "instructions"),
+    (regex(r"__ops_|_ops_"), "operations"),
 )
-_BRACKETED = re.compile(r"\[(?:Throughput )?([^\[\]]{1,24})\]$")
-_PER_SECOND = re.compile(r"\.per_second$")
+_BRACKETED = regex(r"\[(?:Throughput )?([^\[\]]{1,24})\]$")
+_PER_SECOND = regex(r"\.per_second$")
 
 
 @lru_cache(maxsize=4096)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
+
+from torch_tb_profiler.patterns import regex
 
 _NAMES_BY_BITS = {
     8: "bool, byte, char, uint8, int8, unsigned char, signed char, qint8, quint8, bits8",
@@ -38,7 +39,7 @@ _SCALAR_TYPES = (
 )
 SCALAR_TYPES = _SCALAR_TYPES.split()
 """Element types by ``ScalarType`` number (c10/core/ScalarType.h), as in ``Concrete Inputs``."""
-_FLOATING = re.compile(r"(?:b?float|bf|fp|half|double)\d*(?:_.*)?")
+_FLOATING = regex(r"(?:b?float|bf|fp|half|double)\d*(?:_.*)?")
 
 
 def _key(name: str) -> str:

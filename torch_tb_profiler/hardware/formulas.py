@@ -13,6 +13,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from torch_tb_profiler.patterns import regex
+
 _LETTERS = {
     "m": "mean",
     "s": "sub rsub subtract",
@@ -60,7 +62,7 @@ class Formula(msgspec.Struct, frozen=True):
 
 
 FORMULAS = tuple(
-    Formula(name, call, re.compile(letters))
+    Formula(name, call, regex(letters))
     for name, call, letters in (
         (
             "a layer norm",

@@ -15,6 +15,7 @@ from functools import lru_cache
 import msgspec
 
 from torch_tb_profiler.hardware.aten_names import ATEN_NAMES
+from torch_tb_profiler.patterns import regex
 
 KINDS = {
     "poi": "pointwise",
@@ -45,12 +46,12 @@ MOST_WORDS = 160
 """Words of a name that are taken apart; what follows is one name."""
 _TAIL = r"(?:_\d+)?(?:_(?:\d+[cde]{1,3})+\d*)?$"
 _BACKEND = "|".join(BACKENDS)
-_FUSED = re.compile(
+_FUSED = regex(
     rf"(?:graph_\d+_)?(?P<backend>{_BACKEND})_(?:(?P<kind>[a-z]{{3}})_)?fused(?P<words>_.*?)??{_TAIL}",
     re.ASCII,
 )
-_PLAIN = re.compile(rf"triton_(?P<words>[a-z]\w*?){_TAIL}", re.ASCII)
-_EXTERN = re.compile(
+_PLAIN = regex(rf"triton_(?P<words>[a-z]\w*?){_TAIL}", re.ASCII)
+_EXTERN = regex(
     r"(?:torch\.ops\.\w+\.|(?:aten|prims|inductor)\.|(?:inductor_)?extern_kernels\.)"
     r"(?P<name>\w+?)(?:\.\w+)?$",
     re.ASCII,

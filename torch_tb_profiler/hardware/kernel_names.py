@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from torch_tb_profiler.patterns import regex
+
 LONGEST = 60
 """Maximum length of a short name."""
 
@@ -36,11 +38,11 @@ COMMUNICATION_LIBRARIES: tuple[tuple[str, str], ...] = (
 )
 """(regular expression searched in the full name, library) of kernels that communicate; first wins."""
 
-_COMMUNICATION = [(re.compile(pattern), library) for pattern, library in COMMUNICATION_LIBRARIES]
+_COMMUNICATION = [(regex(pattern), library) for pattern, library in COMMUNICATION_LIBRARIES]
 
-TO_DEVICE = re.compile(r"Memcpy ?H(?:to|2)D|CopyHostToDevice|MEMORY_COPY_HOST_TO_DEVICE")
+TO_DEVICE = regex(r"Memcpy ?H(?:to|2)D|CopyHostToDevice|MEMORY_COPY_HOST_TO_DEVICE")
 """Matched at the beginning of a copy's full name: from the host to a device."""
-HOST_COPY = re.compile(
+HOST_COPY = regex(
     rf"{TO_DEVICE.pattern}|Memcpy ?D(?:to|2)H|CopyDeviceToHost|MEMORY_COPY_DEVICE_TO_HOST"
 )
 """Matched at the beginning of a copy's full name: between host and device in either direction."""
@@ -58,18 +60,16 @@ _WRAPPER_WORDS = (
     " gpu_kernel_impl_nocast TensorListMetadata OpMathFunctor OpmathSymmetricGpuKernelWithScalars"
 )
 _WRAPPERS = frozenset(_WRAPPER_WORDS.split())
-_FUNCTOR = re.compile(
-    r"\b([A-Za-z_]\w*(?:Functor\w*|_functor|Ops|_kernel_cuda|_kernel_impl|_cuda))\b"
-)
-_LAMBDA = re.compile(r"\b([A-Za-z_]\w*)(?:<[^<>]*>)?\(at::")
-_TENSILE = re.compile(
+_FUNCTOR = regex(r"\b([A-Za-z_]\w*(?:Functor\w*|_functor|Ops|_kernel_cuda|_kernel_impl|_cuda))\b")
+_LAMBDA = regex(r"\b([A-Za-z_]\w*)(?:<[^<>]*>)?\(at::")
+_TENSILE = regex(
     r"^(Cijk(?:_[A-Z][a-z]+)*(?:_[A-Z]+)?).*?_(MT\w+?x\w+?x\w+?)(?:_(MI[0-9x]+))?(?:_|$)"
 )
-_MANGLED = re.compile(r"^_Z(?:N|L)?K?")
-_LETTER = re.compile(r"[^\W\d]")
-_WORD = re.compile(r"\d{1,4}", re.ASCII)
+_MANGLED = regex(r"^_Z(?:N|L)?K?")
+_LETTER = regex(r"[^\W\d]")
+_WORD = regex(r"\d{1,4}", re.ASCII)
 
-_DECLARED = re.compile(r"::|[<(]")
+_DECLARED = regex(r"::|[<(]")
 
 
 @lru_cache(maxsize=65536)

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from torch_tb_profiler.hardware.kernel_names import LONGEST_READ
 from torch_tb_profiler.hardware.matrix_cores import PARTS
+from torch_tb_profiler.patterns import regex
 
-_MULTIPLIES = re.compile(
+_MULTIPLIES = regex(
     r"gemm|gemv|gemmk1|conv(?!ert)|scudnn|attn|attention|flash|fmha|sdpa|matmul|(?:^|_)mm(?:_|$)|bmm|mma|wgrad|dgrad|fprop|cijk|cutlass|xmma|nvjet|winograd|xdl"
     r"|dot_kernel|fft|lstm|gru_|rnn|moe"
 )
-_TRANSFORMS = re.compile(
+_TRANSFORMS = regex(
     r"winograd\w*(?:transform|xform|tiles|data|delta|filter|output)|fft\w*(?:r2c|c2r|r2r)"
 )
 """Winograd and FFT convolutions transform the operands, multiply, and transform back."""
-_FEWER = re.compile(rf"{_TRANSFORMS.pattern}|winograd|sp3asmconv")
+_FEWER = regex(rf"{_TRANSFORMS.pattern}|winograd|sp3asmconv")
 """MIOpen's ``miopenSp3AsmConv…_f2x3`` is Winograd too."""
 _NEVER = rf"{PARTS}|reduce_wgrad|compute\w*offsets|nchwtonhwc|nhwctonchw|scalepackedtensor|im2col|col2im|memset|splitk\w*reduc|reduc\w*splitk|postgsu"
-_HELPS = re.compile(
+_HELPS = regex(
     rf"{_NEVER}|{_TRANSFORMS.pattern}|transpose|quantize|_cast|routing|finalize|fill_tensormaps|triton_(?:poi|red|per)_|subtensorop|softmax|reduce_1block"
 )
-_ALONE = re.compile(_NEVER)
-_PYTORCH = re.compile(
+_ALONE = regex(_NEVER)
+_PYTORCH = regex(
     r"(?:^|void"
     r" )at::native::(?!.*(?:flash|attention|gemm|conv|int4))|_zn2at6native(?!.*(?:flash|attention|gemm|conv))"
 )
-_ENABLED = re.compile(r"^std::enable_if<!?\((?:true|false|[01])\), ?void>::type ")
+_ENABLED = regex(r"^std::enable_if<!?\((?:true|false|[01])\), ?void>::type ")
 """cuBLAS's ``gemvx::kernel`` has this as a return type."""
 
 

@@ -7,11 +7,11 @@ products are unknown, and all other kernels use none.
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
 from torch_tb_profiler.hardware.kernel_names import LONGEST_READ, communication_library
 from torch_tb_profiler.hardware.knowledge import Knowledge
+from torch_tb_profiler.patterns import regex
 
 __all__ = ["Knowledge", "operator_could", "uses_matrix_cores"]
 
@@ -63,7 +63,7 @@ AMD_YES: tuple[str, ...] = (
     r"^(?:attn_fwd|bwd_kernel_(?:dk_dv|dq|fuse))(?![a-z])|^_matmul_ogs_\w*(?:bf16|fp16|fp8|mx)",
 )
 
-MATRIX_PRODUCT = re.compile(
+MATRIX_PRODUCT = regex(
     r"gemm|conv|attn|attention|flash|fmha|mha|matmul|(?:^|_)mm(?:_|$)|bmm|mma|wgrad|dgrad|fprop|cijk|triton_|lstm|rnn|gru|einsum|\bdot|moe|mlp|linear(?!iz)"
     # A CUDA graph recorded as one piece of work; its content is unknown.
     r"|^cuda_graph"
@@ -104,30 +104,30 @@ ELIGIBLE_OPERATORS = frozenset(
 )
 """Operators whose work matrix cores can do in a suitable data type."""
 
-_OWN = re.compile(
+_OWN = regex(
     r"(?:aten|prim|prims|autograd|torch|c10d|_c10d_functional|profiler|optimizer)::|torch::|Optimizer\.|\w+Backward\d*$"
 )
 
-_NO = {"nvidia": re.compile("|".join(NVIDIA_NO)), "amd": re.compile("|".join(AMD_NO))}
-_YES = {"nvidia": re.compile("|".join(NVIDIA_YES)), "amd": re.compile("|".join(AMD_YES))}
+_NO = {"nvidia": regex("|".join(NVIDIA_NO)), "amd": regex("|".join(AMD_NO))}
+_YES = {"nvidia": regex("|".join(NVIDIA_YES)), "amd": regex("|".join(AMD_YES))}
 
 _PRODUCT = {
-    "nvidia": re.compile(
+    "nvidia": regex(
         r"ffma|simt|sgemm(?!_tf32)|scudnn|dgrad_engine|wgrad_alg\d|dgrad_alg\d|dgrad2d_|wgrad2d_|winograd(?!.*(?:transform|generate))|convolve_sgemm"
         r"|cutlassf_f32\w*_sm(?:50|70|75)|hgemm"
     ),
-    "amd": re.compile(
+    "amd": regex(
         r"gridwise_gemm_dl|cijk_(?!.*_mi\d+x\d+)\w*_mt\d+x\d+|miopensp3asmconv|winograd(?!.*(?:transform|xform))"
     ),
 }
 
-_NEVER = re.compile(
+_NEVER = regex(
     r"gemv|gemmk1|gemmsn|[zcd]gemm|f64|depthwise|conv2d_grouped|reduce|splitk_?reduce|_mi\d+x\d+"
 )
 
-_OF_DOUBLES = re.compile(r"d884|f64|[dz]gemm")
+_OF_DOUBLES = regex(r"d884|f64|[dz]gemm")
 
-_ALIGNED_POORLY = re.compile(r"(?:tensorop|xmma).*_align(?:1|2)(?!\d)")
+_ALIGNED_POORLY = regex(r"(?:tensorop|xmma).*_align(?:1|2)(?!\d)")
 
 
 @lru_cache(maxsize=65536)
@@ -153,8 +153,8 @@ def uses_matrix_cores(name: str, vendor: str, capability_major: int | None = Non
     return Knowledge.UNKNOWN if MATRIX_PRODUCT.search(head) else Knowledge.NO
 
 
-_PYTORCH = re.compile(r"(?:^|void )at::native::|_zn2at6native")
-_ATTENTION = re.compile(r"flash|attention|int4|marlin|gemm|tinygemm")
+_PYTORCH = regex(r"(?:^|void )at::native::|_zn2at6native")
+_ATTENTION = regex(r"flash|attention|int4|marlin|gemm|tinygemm")
 
 
 @lru_cache(maxsize=65536)

@@ -23,6 +23,8 @@ import re
 
 import msgspec
 
+from torch_tb_profiler.patterns import regex
+
 __all__ = ["PHASES", "Requests", "ServerStep", "server_step"]
 
 PHASES = ("prefill", "decode", "mixed", "other", "draft")
@@ -32,25 +34,23 @@ _INT64 = 2**63 - 1
 _DIGITS = len(str(_INT64))
 
 _SUMS = r"\(sq(\d+)sk(\d+)sqsq(\d+)sqsk(\d+)\)"
-_DETAILED = re.compile(
-    rf"execute_(\d+)_context_(\d+){_SUMS}_generation_(\d+){_SUMS}(?!\w)", re.ASCII
-)
-_PLAIN = re.compile(
+_DETAILED = regex(rf"execute_(\d+)_context_(\d+){_SUMS}_generation_(\d+){_SUMS}(?!\w)", re.ASCII)
+_PLAIN = regex(
     r"execute_context_(\d+)(?:\((\d+)(?:_\d+)?\))?_generation_(\d+)(?:\((\d+)(?:_\d+)?\))?(?![\w(])",
     re.ASCII,
 )
 """Some builds write a product of tokens behind them, ``(888_788544)``, which does not say of what."""
-_NEW = re.compile(r"execute_new_(\d+)_cached_(\d+)(?!\w)", re.ASCII)
-_SGLANG = re.compile(r"step\[([A-Z][A-Z0-9_]*)((?: [a-z_]+=\d+)*)\]", re.ASCII)
-_ATOM = re.compile(r"(?:eager_)?(prefill|decode)\[([^\]]*)", re.ASCII)
-_FIELD = re.compile(r"(?<![\w=])([a-z_]+)=(\d+)(?:/(\d+))?(?![\w.])", re.ASCII)
-_TENSORRT = re.compile(
+_NEW = regex(r"execute_new_(\d+)_cached_(\d+)(?!\w)", re.ASCII)
+_SGLANG = regex(r"step\[([A-Z][A-Z0-9_]*)((?: [a-z_]+=\d+)*)\]", re.ASCII)
+_ATOM = regex(r"(?:eager_)?(prefill|decode)\[([^\]]*)", re.ASCII)
+_FIELD = regex(r"(?<![\w=])([a-z_]+)=(\d+)(?:/(\d+))?(?![\w.])", re.ASCII)
+_TENSORRT = regex(
     r"(?:\[Executor\] )?_forward_step(?: \d+)?: (\d+) ctx reqs,(?: (\d+) ctx tokens,)? (\d+) gen reqs"
     r"(?:, (\d+) gen tokens)?(?!\w)",
     re.ASCII,
 )
-_WORDS = re.compile(r"(prefill|decode|verify)(?:[ _#:]{1,2}\d{1,18})?\Z", re.ASCII | re.IGNORECASE)
-_DRAFT = re.compile(r"(?<![A-Za-z])(?i:draft(?:s|ing|er)?)(?![a-z])")
+_WORDS = regex(r"(prefill|decode|verify)(?:[ _#:]{1,2}\d{1,18})?\Z", re.ASCII | re.IGNORECASE)
+_DRAFT = regex(r"(?<![A-Za-z])(?i:draft(?:s|ing|er)?)(?![a-z])")
 
 _MODES = {
     "EXTEND": "prefill",

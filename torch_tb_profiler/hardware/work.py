@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.hardware.call import Call, Tensor, Unrecorded, moved
 from torch_tb_profiler.hardware.element_types import kind
 from torch_tb_profiler.hardware.element_types import precision as precision_of
+from torch_tb_profiler.patterns import regex
 
 Unit = Literal["matrix", "vector", ""]
 """The units that can do the arithmetic; empty without any (a copy)."""
@@ -28,7 +29,7 @@ _LARGEST = 1 << 62
 _LONGEST = 2000
 """Characters of all parameters of a call."""
 
-_PYTHON = re.compile(r"(?:(?:torch(?:\.\w+)*|Tensor)\.)?([A-Za-z_]\w*)", re.ASCII)
+_PYTHON = regex(r"(?:(?:torch(?:\.\w+)*|Tensor)\.)?([A-Za-z_]\w*)", re.ASCII)
 
 _SPECIAL = {
     "__matmul__": "matmul",

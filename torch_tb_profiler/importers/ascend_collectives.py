@@ -19,18 +19,19 @@ from collections import defaultdict
 
 import numpy as np
 
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import NONE, StringBuilder
 
-_PROCESS = re.compile(r"Communication|HCCL", re.IGNORECASE)
-_HARDWARE = re.compile(r"Ascend Hardware", re.IGNORECASE)
-_WHOLE_THREAD = re.compile(r"(?:Group .*)?Communication(?: OP)?", re.IGNORECASE | re.DOTALL)
-_WHOLE_NAME = re.compile(r"hcom_|hccl_", re.IGNORECASE)
-_WITHIN = re.compile(r".*(?:AivKernel|AicpuKernel)", re.DOTALL)
-_HCOM = re.compile(r"hcom_(?P<kind>[A-Za-z]+)(?:_+(?P<group>[^_]+)_\d+_\d+)?")
+_PROCESS = regex(r"Communication|HCCL", re.IGNORECASE)
+_HARDWARE = regex(r"Ascend Hardware", re.IGNORECASE)
+_WHOLE_THREAD = regex(r"(?:Group .*)?Communication(?: OP)?", re.IGNORECASE | re.DOTALL)
+_WHOLE_NAME = regex(r"hcom_|hccl_", re.IGNORECASE)
+_WITHIN = regex(r".*(?:AivKernel|AicpuKernel)", re.DOTALL)
+_HCOM = regex(r"hcom_(?P<kind>[A-Za-z]+)(?:_+(?P<group>[^_]+)_\d+_\d+)?")
 _DTYPES = {
     "FP64": "Double",
     "FP32": "Float",

@@ -25,6 +25,7 @@ from torch_tb_profiler.importers.repair import repair
 from torch_tb_profiler.importers.scanned import Scanned, Scanners
 from torch_tb_profiler.importers.walk import PATIENT_BYTES, Ledger, Walk
 from torch_tb_profiler.importers.window import Window
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.defects import HEADER_LOST, TRAILING, TRUNCATED, DefectCounts
 
 HEADER_VALUE_BYTES = 1 << 20
@@ -33,10 +34,10 @@ GUESS_BYTES = 1 << 16
 STRANGERS = 100_000
 """A bare array with this many entries and no event is some other JSON."""
 
-_BETWEEN = re.compile(rb"\}\s*,\s*\{")
-_FIRST_KEY = re.compile(rb'\{\s*("[\w .-]{1,64}")\s*:')
-_NEXT_ENTRY = re.compile(rb'\}\s*,\s*(?=\{\s*")')
-_EVENTS_KEY = re.compile(rb'"?traceEvents"\s*:\s*\[')
+_BETWEEN = regex(rb"\}\s*,\s*\{")
+_FIRST_KEY = regex(rb'\{\s*("[\w .-]{1,64}")\s*:')
+_NEXT_ENTRY = regex(rb'\}\s*,\s*(?=\{\s*")')
+_EVENTS_KEY = regex(rb'"?traceEvents"\s*:\s*\[')
 
 
 _Read = TypeVar("_Read", Batch, Scanned)

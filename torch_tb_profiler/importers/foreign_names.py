@@ -21,6 +21,7 @@ import numpy as np
 
 from torch_tb_profiler.importers.events import ANY as ANY_VALUE
 from torch_tb_profiler.importers.events import DECODE_ERRORS
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Table
 from torch_tb_profiler.store.model import Trace
@@ -37,7 +38,7 @@ from torch_tb_profiler.units import format_counted, format_ns
 
 PROVIDERS = "execution_providers"
 """Key of the header: what runs the nodes of a graph."""
-_FRAME = re.compile(
+_FRAME = regex(
     r"(?P<function>.+) \((?P<file>.+):(?P<line>\d+)\)"
     r"|\$(?P<file_xla>.+?):(?P<line_xla>\d+) (?P<function_xla>.+)"
     r"|\$(?P<module>\S+) (?P<inner>.+)"

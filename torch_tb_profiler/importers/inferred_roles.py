@@ -24,9 +24,10 @@ from torch_tb_profiler.importers.events import ANY as ANY_VALUE
 from torch_tb_profiler.importers.events import DECODE_ERRORS
 from torch_tb_profiler.importers.foreign_names import renamed, tied_to_nodes
 from torch_tb_profiler.importers.late_args import LATE_ARGS
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.process_roles import (
     ANY,
@@ -49,8 +50,8 @@ UNPLACED = "unplaced"
 """Key of the header: numbers of events without a role, ``{"category": {name: n}, "process": …}``."""
 MOST_UNPLACED = 100
 """Names of either kind that are kept, those with most events."""
-_RANK = re.compile(r"RANK (\d{1,7}) (?:HOST|DEVICE)<", re.ASCII)
-_DIGITS = re.compile(r"\d{1,9}", re.ASCII)
+_RANK = regex(r"RANK (\d{1,7}) (?:HOST|DEVICE)<", re.ASCII)
+_DIGITS = regex(r"\d{1,9}", re.ASCII)
 
 
 def placed(trace: Trace, own: Mapping[str, Role]) -> Trace:
@@ -81,7 +82,7 @@ def _note_rank(trace: Trace) -> None:
     """unitrace writes the rank into the names of its processes alone."""
     if trace.header.get(PROFILER) != UNITRACE or "distributedInfo" in trace.header:
         return
-    names = trace.strings.many(np.unique(trace["tracks"]["process_name"]).tolist())
+    names = trace.strings.many(unique_values(trace["tracks"]["process_name"]).tolist())
     ranks = {int(match[1]) for match in map(_RANK.match, names) if match}
     if len(ranks) == 1:
         trace.header["distributedInfo"] = {"rank": ranks.pop()}
@@ -97,7 +98,7 @@ class _Places:
         self._trace, self._own = trace, own
         spans = trace["spans"]
         others = np.flatnonzero(spans["role"] == Role.OTHER)
-        numbers = np.unique(spans["category"][others]).tolist()
+        numbers = unique_values(spans["category"][others]).tolist()
         known = [n for n in numbers if n >= 0 and _is_known(trace.strings[n], own)]
         self.unknown = others[~np.isin(spans["category"][others], known)]
         self._unknown_category = set(numbers).difference(known)
@@ -116,7 +117,7 @@ class _Places:
     def _names(self) -> Iterator[str]:
         """Names of the events without a known category."""
         name = self._trace["spans"]["name"][self.unknown]
-        return iter(self._trace.strings.many(np.unique(name).tolist()))
+        return iter(self._trace.strings.many(unique_values(name).tolist()))
 
     def of(self, track: int, category: int = -1) -> EventOrigin:
         """The place of the events of a track that have a category."""
@@ -147,7 +148,7 @@ class _Places:
     def _on_host(self, row: Ints) -> Mask:
         """Which spans stand in a process that is called after no device."""
         track = self._trace["spans"]["track"][row]
-        tracks = np.unique(track)
+        tracks = unique_values(track)
         host = [not _is_device(self.of(one)) for one in tracks.tolist()]
         return np.array(host, np.bool_)[np.searchsorted(tracks, track)]
 
@@ -284,7 +285,7 @@ def _without_loss(spans: Table, late: Table, roles: Array) -> Ints:
 def _by_task(trace: Trace, late: Table, roles: Array) -> None:
     """Set, in place, the roles of kernels whose type of task says otherwise."""
     kernels = np.flatnonzero((roles[late["span"]] == Role.KERNEL) & (late["task"] >= 0))
-    for number in np.unique(late["task"][kernels]).tolist():
+    for number in unique_values(late["task"][kernels]).tolist():
         role = work_of_task(trace.strings[number])
         if role is not None:
             roles[late["span"][kernels[late["task"][kernels] == number]]] = role
@@ -362,9 +363,9 @@ def _counted(numbers: Array) -> Iterator[tuple[int, int]]:
 
 _SIZES = r"\{(\d{1,18}); ?(\d{1,18}); ?(\d{1,18})\}"
 _TILE = r"(?:Tile #\d+: )?"
-_KERNEL = re.compile(rf"{_TILE}(?P<name>.+)\[\w* ?{_SIZES} ?{_SIZES}\]", re.DOTALL | re.ASCII)
-_COPY = re.compile(rf"{_TILE}(?P<name>.+)\[(\d{{1,18}})(?: bytes)?\]", re.DOTALL | re.ASCII)
-_WHOLE = re.compile(rf"{_TILE}(?P<name>.+)", re.DOTALL)
+_KERNEL = regex(rf"{_TILE}(?P<name>.+)\[\w* ?{_SIZES} ?{_SIZES}\]", re.DOTALL | re.ASCII)
+_COPY = regex(rf"{_TILE}(?P<name>.+)\[(\d{{1,18}})(?: bytes)?\]", re.DOTALL | re.ASCII)
+_WHOLE = regex(rf"{_TILE}(?P<name>.+)", re.DOTALL)
 
 
 def _launch_in_name(
@@ -401,8 +402,8 @@ def _launch_in_name(
     return name, arguments.replace(grid=grid, block=block, bytes=size)
 
 
-_SHAPE = re.compile(r"\s*\[?\s*(?:\d{1,18}\s*(?:,\s*\d{1,18}\s*)*,?)?\s*\]?\s*", re.ASCII)
-_NUMBER = re.compile(r"\d+", re.ASCII)
+_SHAPE = regex(r"\s*\[?\s*(?:\d{1,18}\s*(?:,\s*\d{1,18}\s*)*,?)?\s*\]?\s*", re.ASCII)
+_NUMBER = regex(r"\d+", re.ASCII)
 _LONGEST = 1 << 16
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.store.columns import Array, Mask
+from torch_tb_profiler.store.columns import Array, Mask, unique_values
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
@@ -23,7 +23,7 @@ _AROUND = "metrics: "
 
 def begins_with(trace: Trace, texts: Array, beginning: str) -> Mask:
     """Mask of the numbers of texts that begin with one."""
-    numbers = np.unique(texts).tolist()
+    numbers = unique_values(texts).tolist()
     return np.isin(texts, [n for n in numbers if trace.strings[n].startswith(beginning)])
 
 

@@ -9,12 +9,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import msgspec
 
-_BYTE = re.compile(r"\(byte (\d+)\)")
+from torch_tb_profiler.patterns import regex
+
+_BYTE = regex(r"\(byte (\d+)\)")
 _RAW: msgspec.json.Decoder[Any] = msgspec.json.Decoder(msgspec.Raw)
 
 

@@ -26,15 +26,16 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.importers.events import Event
 from torch_tb_profiler.importers.intel_scopes import begins_with
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
 _HOST = "CPU functions"
-_PROCESS = re.compile(r"\w+ functions")
+_PROCESS = regex(r"\w+ functions")
 _FLOW = "cpu_to_"
-_NUMBER = re.compile(r"\d{1,8}", re.ASCII)
-_COPY = re.compile(r"\bmem(cpy|set)", re.IGNORECASE)
+_NUMBER = regex(r"\d{1,8}", re.ASCII)
+_COPY = regex(r"\bmem(cpy|set)", re.IGNORECASE)
 
 
 def legacy_category(event: Event) -> str | None:

@@ -19,6 +19,7 @@ import re
 import sys
 
 from torch_tb_profiler.importers.brackets import too_deep
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.defects import BAD_UTF8, REPAIRED, DefectCounts
 
 MAX_DEPTH = 48
@@ -27,20 +28,20 @@ _ALL = rb"*+" if sys.version_info >= (3, 11) else rb"*"
 """A possessive repeat, where Python has it."""
 STRING = rb'"[^"\\]*(?:\\.[^"\\]*)' + _ALL + rb'(?:"|(?P<open>\\?\Z))'
 """A string, or one cut off by the end of the text (group ``open``): it never backtracks."""
-WHOLE_STRING = re.compile(STRING, re.DOTALL)
-_PIECES = re.compile(
+WHOLE_STRING = regex(STRING, re.DOTALL)
+_PIECES = regex(
     # Most strings are fine: many at a time, with what is between them.
     rb'(?P<fine>(?:"[^"\\\x00-\x1f]*"[^"NnIi-]*){1,64})|'
     + STRING
     + rb"|-?\b(?:NaN|nan|Infinity|inf)\b|\bN/A\b",
     re.DOTALL,
 )
-_ESCAPE = re.compile(rb'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})?')
+_ESCAPE = regex(rb'\\(["\\/bfnrt]|u[0-9a-fA-F]{4})?')
 _REPLACEMENT = "\ufffd".encode()
-_SURROGATE = re.compile(
+_SURROGATE = regex(
     rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 )
-_CONTROL = re.compile(rb"[\x00-\x1f]")
+_CONTROL = regex(rb"[\x00-\x1f]")
 
 
 def repair(text: bytes, counts: DefectCounts) -> bytes:

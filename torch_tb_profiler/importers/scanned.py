@@ -50,7 +50,7 @@ from torch_tb_profiler.importers.late_args import surplus
 from torch_tb_profiler.native.library import library
 from torch_tb_profiler.native.scanner import PAD, Columns, Kind, Numbering, Of, Scanner
 from torch_tb_profiler.store import defects as d
-from torch_tb_profiler.store.columns import Array, Ints, TableSpec
+from torch_tb_profiler.store.columns import Array, Ints, TableSpec, unique_values
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import NONE
 
@@ -226,7 +226,7 @@ class ChunkScanner:
     def _odd(self, columns: Columns) -> dict[int, _Odd]:
         found: dict[int, _Odd] = {}
         arguments = columns.odd["arg"]
-        for number in np.unique(arguments).tolist():
+        for number in unique_values(arguments).tolist():
             rows = np.flatnonzero(arguments == number)
             codes, inverse = np.unique(columns.odd["text"][rows], return_inverse=True)
             texts = self._scanner.texts(Numbering.BLOBS, codes.tolist())

@@ -15,7 +15,6 @@ Source of the structure: the docstring of ``torch.cuda.memory._snapshot`` (2.13)
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 import msgspec
@@ -43,6 +42,7 @@ from torch_tb_profiler.importers.snapshot_segments import (
 )
 from torch_tb_profiler.importers.snapshot_stacks import Stacks
 from torch_tb_profiler.importers.window import Progress, Text
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.defects import DefectCounts, Severity, declare
 from torch_tb_profiler.store.model import Trace
@@ -89,7 +89,7 @@ _CUDA = 1
 _MOST_FAILURES, _FAILED_FRAMES = 100, 64
 """Failed allocations that are kept with their stack, and its frames."""
 _LATEST_US = (1 << 62) // 1000
-_SETTING = re.compile(r"PYTORCH_([A-Z]+)_ALLOC_CONF\Z")
+_SETTING = regex(r"PYTORCH_([A-Z]+)_ALLOC_CONF\Z")
 
 
 class _Batches(msgspec.Struct):

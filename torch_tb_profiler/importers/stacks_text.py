@@ -28,6 +28,7 @@ import numpy as np
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.peeked_text import count_problem, pieces
 from torch_tb_profiler.importers.window import Progress, Text
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Table, TableSpec
@@ -42,11 +43,11 @@ HOST, DEVICE = "self_cpu_time_total", "self_device_time_total"
 NO_TIMELINE = "sums of stacks, laid end to end"
 """Name of the thread on the timeline."""
 _MOST_NS = 1 << 61
-_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
-_LINE_NUMBER = re.compile(r"(\(\d+\)):_")
-_MODULE = re.compile(r"^nn\.Module:_")
-_OF_DEVICE = re.compile(r"cuda|gpu|device|xpu|hip|npu|mtia|privateuse", re.IGNORECASE)
-_IN_NANOSECONDS = re.compile(r"\.ns\.", re.IGNORECASE)
+_NUMBER = regex(r"\d{1,18}", re.ASCII)
+_LINE_NUMBER = regex(r"(\(\d+\)):_")
+_MODULE = regex(r"^nn\.Module:_")
+_OF_DEVICE = regex(r"cuda|gpu|device|xpu|hip|npu|mtia|privateuse", re.IGNORECASE)
+_IN_NANOSECONDS = regex(r"\.ns\.", re.IGNORECASE)
 """Our own exports are in ns."""
 _HINT = "Give the file that prof.export_stacks wrote."
 

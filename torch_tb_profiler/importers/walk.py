@@ -20,6 +20,7 @@ from torch_tb_profiler.importers.brackets import inside_array, value_end
 from torch_tb_profiler.importers.events import DECODE_ERRORS, EVENT, Event, decode_loose
 from torch_tb_profiler.importers.json_extent import extent
 from torch_tb_profiler.importers.repair import WHOLE_STRING, as_utf8, repair, shallow
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.defects import (
     NOT_AN_EVENT,
     SKIPPED,
@@ -42,15 +43,15 @@ LOST_BYTES = 4 << 20
 SKIPPED_BYTES = 1 << 20
 
 _CLOSE, _QUOTE = ord("]"), ord('"')
-_GAP = re.compile(rb"[ \t\r\n,]+")
-_SPACE = re.compile(rb"\s*")
-_FOLLOWS = re.compile(rb"""\s*(?:\]|\Z|,\s*(?:[\[{"]|\Z|[^\s,:{}\[\]"]+\s*(?:[,\]]|\Z)))""")
-_NEXT_EVENT = re.compile(rb'\}\s*,\s*\{\s*"')
-_LAST_EVENT = re.compile(
+_GAP = regex(rb"[ \t\r\n,]+")
+_SPACE = regex(rb"\s*")
+_FOLLOWS = regex(rb"""\s*(?:\]|\Z|,\s*(?:[\[{"]|\Z|[^\s,:{}\[\]"]+\s*(?:[,\]]|\Z)))""")
+_NEXT_EVENT = regex(rb'\}\s*,\s*\{\s*"')
+_LAST_EVENT = regex(
     rb'\}\s*\]\s*(?:\}?\s*\Z|,\s*"(?:traceName|displayTimeUnit|baseTimeNanoseconds|schemaVersion|deviceProperties|distributedInfo|trace_id'
     rb'|with_stack|with_flops|with_modules|record_shapes|profile_memory|cuda_runtime_version|cuda_driver_version|cupti_version)")'
 )
-_GARBAGE = re.compile(rb'[^\s,\]\[{"]+')
+_GARBAGE = regex(rb'[^\s,\]\[{"]+')
 
 
 class Ledger:

@@ -10,14 +10,15 @@ import numpy as np
 
 from torch_tb_profiler.importers.brackets import brackets
 from torch_tb_profiler.importers.repair import WHOLE_STRING
+from torch_tb_profiler.patterns import regex
 
 Progress = Callable[[int, "int | None"], None]
 """Called with (raw bytes read, raw size or None) about once per chunk."""
 READ_BYTES = 4 << 20
 KEY_BYTES = 1 << 20
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_EVENTS_KEY = re.compile(rb'traceEvents(?="\s*:\s*\[)')
-_SCALAR = re.compile(rb"[^\s,\]}\[{]+")
+_EVENTS_KEY = regex(rb'traceEvents(?="\s*:\s*\[)')
+_SCALAR = regex(rb"[^\s,\]}\[{]+")
 
 
 class Text(Protocol):

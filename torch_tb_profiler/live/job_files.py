@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 from torch_tb_profiler.atomic_files import whole_file
 from torch_tb_profiler.errors import SourceError
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.untrusted import (
     ForeignFile,
     Places,
@@ -40,7 +41,7 @@ MOST_BYTES = 4 << 10
 LONGEST_ADDRESS = 1024
 MOST_RANKS = 1 << 31
 DEEPEST, MOST_FOLDERS, MOST_JOBS = 4, 5000, 50
-_TOKEN = re.compile(rb"[A-Za-z0-9_-]{32}\s?", re.ASCII)
+_TOKEN = regex(rb"[A-Za-z0-9_-]{32}\s?", re.ASCII)
 """What ``secrets.token_urlsafe(24)`` gives."""
 
 

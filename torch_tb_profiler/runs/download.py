@@ -9,7 +9,6 @@ Both are streams: memory stays bounded at any size, and a remote file is never c
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import compress
@@ -28,6 +27,7 @@ from torch_tb_profiler.importers.repair import repair
 from torch_tb_profiler.importers.rocprofv3 import ROCPROFV3
 from torch_tb_profiler.importers.sqlite.builder import DATABASE_TABLES
 from torch_tb_profiler.importers.window import Window
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.runs.chrome_text import events
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.runs.source_file import changed, open_original, original_text, read_piece
@@ -39,7 +39,7 @@ from torch_tb_profiler.store.model import Trace
 
 PIECE_BYTES = 1 << 20
 ENDS_TRIED = 8
-_BETWEEN = re.compile(rb"\}\s*,\s*\{")
+_BETWEEN = regex(rb"\}\s*,\s*\{")
 # Other header keys may hold environment variables and package lists, which nobody means to share
 # with a cut-out.
 HEADER_KEYS = (

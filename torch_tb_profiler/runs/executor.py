@@ -15,10 +15,11 @@ from typing import Any, Protocol
 import msgspec
 
 from torch_tb_profiler.child_process import start
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.memory import free_memory, system_text
 from torch_tb_profiler.units import format_bytes
 
-_KILLS = re.compile(r"^oom_kill (\d+)$", re.M)
+_KILLS = regex(r"^oom_kill (\d+)$", re.M)
 
 
 class Death(msgspec.Struct, frozen=True):

@@ -31,6 +31,7 @@ from itertools import pairwise
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.sources import names
 from torch_tb_profiler.sources.names import TraceName
 
@@ -42,8 +43,8 @@ AT_ONCE = 0.05
 """One process does not record twice at a time: two recordings of one rank that share more than this part of the shorter
 one are of two processes. A profiler that begins anew at once records the end of the last cycle's device work twice.
 """
-_TOKEN = re.compile(r"[^A-Za-z0-9]+")
-_NUMBERED = re.compile(r"([A-Za-z]+)(\d+)", re.ASCII)
+_TOKEN = regex(r"[^A-Za-z0-9]+")
+_NUMBERED = regex(r"([A-Za-z]+)(\d+)", re.ASCII)
 
 
 class KnownFile(msgspec.Struct, frozen=True):

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.sources.listing import ListedFile
 from torch_tb_profiler.sources.names import TraceName, ranks_by_name
 from torch_tb_profiler.sources.places import Place
@@ -25,7 +26,7 @@ from torch_tb_profiler.units import format_names
 
 UNRANKED = "without rank"
 """As in ``analysis/facts/rank_parts.py``, which takes long to import."""
-SECOND_OF_JAX = re.compile(r"perfetto_trace\.json(?:\.(?:gz|zst))?", re.IGNORECASE)
+SECOND_OF_JAX = regex(r"perfetto_trace\.json(?:\.(?:gz|zst))?", re.IGNORECASE)
 """How JAX calls a recording that it writes for Perfetto beside its own form."""
 SAME_TIME_NS = 1_000_000_000
 """Begins of a recording and of its copy differ by less: a merger may write times after another begin."""

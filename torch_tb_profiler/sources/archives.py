@@ -14,21 +14,24 @@ from __future__ import annotations
 
 import re
 import stat
-import tarfile
-import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 import msgspec
 from isal import igzip
 
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.sources import places
 from torch_tb_profiler.sources.inflate import GZIP, Unreadable
 from torch_tb_profiler.sources.names import parse
 from torch_tb_profiler.units import format_count, format_counted, format_names
 from torch_tb_profiler.untrusted import readable, said
+
+if TYPE_CHECKING:
+    import tarfile
+    import zipfile
 
 MOST_LISTED = 10_000
 """Members of an archive that may be traces."""
@@ -51,7 +54,7 @@ _SAME = (
     "file in it has the name of another and was left out; rename it",
     "files in it have the names of others and were left out; rename them",
 )
-_SUFFIX = re.compile(r"\.(?:zip|tar|tar\.gz|tgz)$", re.IGNORECASE)
+_SUFFIX = regex(r"\.(?:zip|tar|tar\.gz|tgz)$", re.IGNORECASE)
 
 
 class ArchiveError(Exception):
@@ -161,6 +164,8 @@ def _why(error: BaseException) -> str:
 def _walk(file: IO[bytes], kind: str) -> Iterator[tuple[str, int, str]]:
     """Path and size of every file, and what it is if it cannot be read."""
     if kind == "zip":
+        import zipfile
+
         with zipfile.ZipFile(cast("IO[bytes]", _Metered(file))) as archive:
             for name in archive.namelist():
                 info = archive.getinfo(name)
@@ -219,6 +224,8 @@ def _tar_members(
     file: _Metered, compressed: bool
 ) -> Iterator[tuple[tarfile.TarInfo, tarfile.TarFile]]:
     """The members of a tar archive but for folders."""
+    import tarfile
+
     with tarfile.open(fileobj=cast("IO[bytes]", file), mode="r:") as archive:
         for _ in range(MOST_VISITED):
             info = archive.next()
@@ -235,6 +242,8 @@ def _tar_members(
 
 
 def _in_zip(file: IO[bytes], path: str) -> tuple[IO[bytes], int] | None:
+    import zipfile
+
     metered = _Metered(file)
     archive = zipfile.ZipFile(cast("IO[bytes]", metered))
     if path not in archive.NameToInfo:

@@ -22,14 +22,15 @@ from typing import Any
 
 import msgspec
 
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.untrusted import decoded, read_file, readable
 
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
 _TRACE = "trace_view.json"
-_INFO = re.compile(r"profiler_info(?:_(?P<rank>\d{1,7}))?\.json", re.ASCII)
-_DEVICE = re.compile(r"device_(\d{1,7})", re.ASCII)
-_AGAIN = re.compile(
+_INFO = regex(r"profiler_info(?:_(?P<rank>\d{1,7}))?\.json", re.ASCII)
+_DEVICE = regex(r"device_(\d{1,7})", re.ASCII)
+_AGAIN = regex(
     r"(?P<folder>.*_ascend_pt)/PROF_[^/]*/mindstudio_profiler_output/msprof_[^/]*\.json(?:\.gz)?",
     re.DOTALL,
 )

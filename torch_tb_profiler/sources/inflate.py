@@ -12,12 +12,13 @@ could be decompressed and a description of the problem.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator
 from typing import cast
 
 import msgspec
 from isal import isal_zlib
+
+from torch_tb_profiler.patterns import regex
 
 GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
@@ -38,7 +39,7 @@ LARGEST_SLICE_BYTES = 64 << 10
 """After each slice other threads may take their turn, which costs more than to inflate a small one."""
 SLICES_BEFORE = 16
 """What came before a slice of gzip is at least as large as so many, so that little is lost with one."""
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL = regex(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _WINDOWS = {"gzip": 31, "zlib": 15}
 # isal's stub calls the class an instance.
 _DAMAGED = cast("type[Exception]", isal_zlib.error)

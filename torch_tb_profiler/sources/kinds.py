@@ -18,6 +18,7 @@ from collections.abc import Iterator
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.units import format_rate
 
 
@@ -47,9 +48,9 @@ def _told_by(*sets: str) -> tuple[frozenset[str], ...]:
 
 XPLANE = Kind("an XPlane profile of XLA", "XProf, TensorBoard's profile plugin, opens it")
 _OF_XLA = Kind("a table of XLA's profiler", "XProf, TensorBoard's profile plugin, opens it")
-_XLA_FOLDER = re.compile(r"(?:^|/)plugins/profile/[^/]+/[^/]+\.pb$")
+_XLA_FOLDER = regex(r"(?:^|/)plugins/profile/[^/]+/[^/]+\.pb$")
 _OF_TORCH_NPU = Kind("what torch_npu notes beside its trace (trace_view.json)")
-_ASCEND_FOLDER = re.compile(
+_ASCEND_FOLDER = regex(
     r"_ascend_pt/(?:profiler_(?:info|metadata)[^/]*|ASCEND_PROFILER_OUTPUT/(?!trace_view)[^/]+)\.(?:json|db)$"
 )
 _OF_NSIGHT_COMPUTE = Kind("a report of Nsight Compute", "ncu-ui opens it")
@@ -119,65 +120,63 @@ _ARRAYS = (
 _HTML = rb"(?:<!--.{0,400}?-->\s*)?<(?:!doctype html|html|head|body)\b"
 _TEXTS = (
     (
-        re.compile(rb"\s*(?:-+ .{0,400})?-+.{0,200}\bSelf CPU", re.DOTALL),
+        regex(rb"\s*(?:-+ .{0,400})?-+.{0,200}\bSelf CPU", re.DOTALL),
         Kind("a printed table of key_averages()", "open the trace that it was made of"),
     ),
     (
-        re.compile(rb"[-\s]*DeepSpeed Flops Profiler"),
+        regex(rb"[-\s]*DeepSpeed Flops Profiler"),
         Kind("a report of DeepSpeed's FLOPS profiler"),
     ),
     (
-        re.compile(rb'"?Kind"?,"?Agent_Id"?,|"?Domain"?,"?Function"?,"?Process_Id"?,'),
+        regex(rb'"?Kind"?,"?Agent_Id"?,|"?Domain"?,"?Function"?,"?Process_Id"?,'),
         Kind("a table of rocprofv3", "open its database, .pftrace or .json"),
     ),
     (
-        re.compile(rb"(?:<\?xml[^>]{0,200}>\s*)?(?:<!DOCTYPE svg[^>]{0,300}>\s*)?<svg\b"),
+        regex(rb"(?:<\?xml[^>]{0,200}>\s*)?(?:<!DOCTYPE svg[^>]{0,300}>\s*)?<svg\b"),
         Kind("a picture, perhaps a flame graph of py-spy", "its --format raw opens here"),
     ),
     (
-        re.compile(rb"[{\xfb][\xa9)]\x03"),
+        regex(rb"[{\xfb][\xa9)]\x03"),
         Kind("statistics of cProfile", "snakeviz or Python's pstats opens them"),
     ),
     (
-        re.compile(
+        regex(
             rb"version https?://[\w.-]{1,60}/(?:spec/)?v/?\d\r?\n(?:ext-[^\n]{1,200}\n)*oid sha256:[0-9a-f]{64}\r?\n"
             rb"size (?P<size>\d{1,18})\s*\Z"
         ),
         Kind("a Git LFS pointer ({}): git lfs pull fetches the file itself"),
     ),
     (
-        re.compile(rb"(?:\.\./)*\.git/annex/objects/|/annex/objects/"),
+        regex(rb"(?:\.\./)*\.git/annex/objects/|/annex/objects/"),
         Kind("a git-annex pointer: git annex get fetches the file itself"),
     ),
     (
-        re.compile(rb"(?:\w+:\s[^\n]{0,200}\n)*outs:\s*\n- (?:md5|etag|hash|path|size):"),
+        regex(rb"(?:\w+:\s[^\n]{0,200}\n)*outs:\s*\n- (?:md5|etag|hash|path|size):"),
         Kind("a DVC pointer: dvc pull fetches the file itself"),
     ),
     (
-        re.compile(rb"<{7} [^\n]{0,200}\n.*?^={7}\s*$", re.DOTALL | re.MULTILINE),
+        regex(rb"<{7} [^\n]{0,200}\n.*?^={7}\s*$", re.DOTALL | re.MULTILINE),
         Kind("a file with Git's marks of a conflict", "check out one of its sides"),
     ),
     (
-        re.compile(
-            _HTML + rb".{0,4096}?\bmemory[ _]?timeline\b.{0,4096}?\bimg\b", re.I | re.DOTALL
-        ),
+        regex(_HTML + rb".{0,4096}?\bmemory[ _]?timeline\b.{0,4096}?\bimg\b", re.I | re.DOTALL),
         Kind("PyTorch's memory timeline as a picture", "export .json or .raw.json.gz"),
     ),
     (
-        re.compile(
+        regex(
             _HTML + rb".{0,65536}?(?:trace-?viewer|tr-ui-|viztracer|memoryviz)", re.I | re.DOTALL
         ),
         Kind("a page that shows a trace or memory", "open what it was made of"),
     ),
     (
-        re.compile(_HTML, re.IGNORECASE),
+        regex(_HTML, re.IGNORECASE),
         Kind("an HTML page, perhaps of a login or an error", "download the file itself"),
     ),
     (
-        re.compile(rb"(?:<\?xml[^>]{0,200}>\s*)?<Error>", re.IGNORECASE),
+        regex(rb"(?:<\?xml[^>]{0,200}>\s*)?<Error>", re.IGNORECASE),
         Kind("an error of a storage server", "check its name and your access"),
     ),
-    (re.compile(rb"<(?:\?xml|!|[a-z])", re.IGNORECASE), Kind("an XML text")),
+    (regex(rb"<(?:\?xml|!|[a-z])", re.IGNORECASE), Kind("an XML text")),
 )
 _FLIGHT_RECORDER_KEYS = frozenset(
     [
@@ -196,7 +195,7 @@ _FLIGHT_RECORDER_KEYS = frozenset(
 _FLIGHT_RECORDER_WORDS = frozenset(
     ("pg_config", "pg_status", "record_id", "collective_seq_id", "profiling_name")
 )
-_TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)"(\s*:)?|[\[\]{}]', re.DOTALL)
+_TOKEN = regex(rb'"((?:[^"\\]|\\.)*)"(\s*:)?|[\[\]{}]', re.DOTALL)
 _DEEPEST = 3
 """Keys of a path."""
 _LONGEST_KEY = 60

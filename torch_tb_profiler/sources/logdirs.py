@@ -10,14 +10,14 @@
 from __future__ import annotations
 
 import os
-import re
 
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.sources.names import unique
 from torch_tb_profiler.sources.places import Place
 
 # As TensorBoard itself parses the flag, so that it means the same to every plugin.
-_URL = re.compile(r"^[a-zA-Z][0-9a-zA-Z+.\-]*://")
-_DRIVE = re.compile(r"^[a-zA-Z]:[\\/]" if os.name == "nt" else r"^[a-zA-Z]:\\")
+_URL = regex(r"^[a-zA-Z][0-9a-zA-Z+.\-]*://")
+_DRIVE = regex(r"^[a-zA-Z]:[\\/]" if os.name == "nt" else r"^[a-zA-Z]:\\")
 
 
 def parse_logdirs(logdir: str | None, logdir_spec: str | None) -> dict[str, Place]:

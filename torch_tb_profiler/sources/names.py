@@ -22,13 +22,15 @@ from typing import Any, Literal
 
 import msgspec
 
+from torch_tb_profiler.patterns import regex
+
 RankSource = Literal["distributedInfo", "file name", "order"]
 """What tells a rank: the file itself, its name, or, as a guess, the order of names."""
 UNNAMED_SPAN = "trace"
 """Span name for files without one. Named spans are digits, so the two cannot clash."""
 
 _PACKED = r"(?:\.(?:gz|zst|zlib))"
-_HANDLER = re.compile(
+_HANDLER = regex(
     rf"^(?P<worker>.+?)(?:\.(?P<span>\d{{1,40}}))?(?P<suffix>\.pt\.trace\.json{_PACKED}*)$",
     re.IGNORECASE | re.DOTALL | re.ASCII,
 )
@@ -39,17 +41,13 @@ _OTHER_TOOLS = r"\.chrome_trace|\.hatchet"
 """Endings of Triton's Proton."""
 _OTHER_TEXT = r"(?!(?!.*(?:stack|folded)).*\.txt$)(?!chromium_events\.json$)(?!index\.html$)"
 """Log folders are full of .txt files; only those named after stacks are traces. tlparse writes the times of the compiler as a trace."""
-_OTHER = re.compile(
+_OTHER = regex(
     rf"^{_OTHER_TEXT}(?P<worker>.+?)(?P<suffix>(?:(?:\.raw)?\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|{_PERFETTO})?{_PACKED}+"
     rf"|\.json|\.pickle|\.pkl|{_DATABASES}|{_STACKS}|{_PERFETTO}|{_OTHER_TOOLS}|\.nsys-rep|\.qdrep|\.qdstrm|\.ncu-rep|\.html)$",
     re.IGNORECASE | re.DOTALL,
 )
-_EXTRA = re.compile(
-    rf"\.raw\.json{_PACKED}+$|(?:\.pickle|\.pkl|{_STACKS}){_PACKED}*$", re.IGNORECASE
-)
-_DUMP = re.compile(
-    r"(?P<worker>[^.]*(?:trace|rank|dump|nccl|flight)[^.]*\d)(?P<suffix>)", re.IGNORECASE
-)
+_EXTRA = regex(rf"\.raw\.json{_PACKED}+$|(?:\.pickle|\.pkl|{_STACKS}){_PACKED}*$", re.IGNORECASE)
+_DUMP = regex(r"(?P<worker>[^.]*(?:trace|rank|dump|nccl|flight)[^.]*\d)(?P<suffix>)", re.IGNORECASE)
 """The Flight Recorder's dumps of each rank have no ending; a prefix before the rank can be chosen."""
 _DIMENSIONS = r"d?cp|dp|ep|etp|pp|sp|tp"
 _ALONE = r"(?<![a-zA-Z0-9])"
@@ -61,33 +59,33 @@ _NO_SIZE = "".join(
 """Not behind one of these: a rank of a dimension (``dp_rank_0``) is none of the job, and ``8gpu``, ``num_worker_8`` and
 ``lora_rank_8`` are sizes.
 """
-_RANK = re.compile(
+_RANK = regex(
     rf"(?:{_ALONE}|(?<=[a-zA-Z]\d)|(?<=[a-zA-Z]\d\d)){_NO_SIZE}(?<!local[-_])rank[-_=. \[]?(\d{{1,7}})(?!\d)",
     re.IGNORECASE | re.ASCII,
 )
-_BEHIND = re.compile(r"#(\d{1,7})$", re.ASCII)
-_WORLD = re.compile(r"rank[-_]?\d{1,7}[-_]of[-_](\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII)
-_LOCAL_RANK = re.compile(
+_BEHIND = regex(r"#(\d{1,7})$", re.ASCII)
+_WORLD = regex(r"rank[-_]?\d{1,7}[-_]of[-_](\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII)
+_LOCAL_RANK = regex(
     r"(?<![a-zA-Z])(?:local[-_]?)?rank[-_=. \[]?(\d{1,7})(?!\d)", re.IGNORECASE | re.ASCII
 )
-_NODE = re.compile(r"(?<![a-zA-Z0-9])(?:node|host|machine)[-_=]?(\d{1,5})(?!\d)", re.I | re.ASCII)
-_PROCESS = re.compile(
+_NODE = regex(r"(?<![a-zA-Z0-9])(?:node|host|machine)[-_=]?(\d{1,5})(?!\d)", re.I | re.ASCII)
+_PROCESS = regex(
     rf"{_ALONE}{_NO_SIZE}(?:worker|trainer|process|proc)[-_=]?(\d{{1,7}})(?![a-zA-Z0-9])",
     re.IGNORECASE | re.ASCII,
 )
-_DEVICE = re.compile(
+_DEVICE = regex(
     rf"{_ALONE}{_NO_SIZE}(?:gpu|device)[-_=]?(\d{{1,7}})(?![a-zA-Z0-9])", re.IGNORECASE | re.ASCII
 )
 """``gpu4`` may as well be how many there are."""
-_ONLY_TP = re.compile(r"^TP-(\d{1,7})$", re.ASCII)
+_ONLY_TP = regex(r"^TP-(\d{1,7})$", re.ASCII)
 """SGLang names other places only where there are several."""
-_BARE = re.compile(r"(?:^|[-_.])(\d{1,7})$|^(?P<first>\d{1,7})_trace$", re.ASCII)
-_DIMENSION = re.compile(
+_BARE = regex(r"(?:^|[-_.])(\d{1,7})$|^(?P<first>\d{1,7})_trace$", re.ASCII)
+_DIMENSION = regex(
     rf"(?<![a-zA-Z])({_DIMENSIONS})(?:[-_]?rank)?[-_=]?(\d{{1,6}})(?!\d)", re.IGNORECASE | re.ASCII
 )
 _SLOWEST_FIRST = ("DP", "PP", "CP", "DCP", "TP")
 """The order in which vLLM, SGLang and Megatron count the ranks of a job."""
-_TIME = re.compile(r"(?<!\d)(\d{19}|\d{16}|\d{13}|\d{10})(?:\.\d{1,9})?(?!\d)", re.ASCII)
+_TIME = regex(r"(?<!\d)(\d{19}|\d{16}|\d{13}|\d{10})(?:\.\d{1,9})?(?!\d)", re.ASCII)
 
 
 class Form(msgspec.Struct, frozen=True):
@@ -208,13 +206,13 @@ FORMS = (
 """The first row whose pattern matches is taken, of folders and of names apart. Of other names that tell a rank, the parts that
 number or date the recording (``_RECORDING``) are taken out of the worker.
 """
-_RECORDING = re.compile(
+_RECORDING = regex(
     r"(?:^|(?<=[-_.]))(?:(?:global_)?(?:step|iter(?:ation)?|epoch|cycle|batch|stage|request)[-_]?\d{1,20}"
     r"|\d{19}|\d{17}|\d{16}|\d{13}|\d{10})(?:[-_.]|$)",
     re.IGNORECASE | re.ASCII,
 )
-_FOLDERS = [re.compile(rf"(?:^|/){row.folder}", re.ASCII) for row in FORMS if row.folder]
-_NAMES = [re.compile(row.name, re.ASCII) for row in FORMS if row.name]
+_FOLDERS = [regex(rf"(?:^|/){row.folder}", re.ASCII) for row in FORMS if row.folder]
+_NAMES = [regex(row.name, re.ASCII) for row in FORMS if row.name]
 _LONGEST_NAME = 1_000
 """Characters of a name that forms are looked for in; file systems allow 255."""
 

@@ -8,11 +8,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_JSON = re.compile(rb"\s*[\[{]\s*[\"\[\]{}]")
+from torch_tb_profiler.patterns import regex
+
+_JSON = regex(rb"\s*[\[{]\s*[\"\[\]{}]")
 """Such text could be a packet of 91 or 123 bytes."""
 _PACKET, _PACKETS = b"\n", 4
 """The tag of a packet of a Perfetto trace, and how many are looked at."""

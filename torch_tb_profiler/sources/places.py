@@ -16,16 +16,16 @@ are texts that JSON can carry, without the secrets of a URL.
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass, field
 from typing import IO
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from torch_tb_profiler import untrusted
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.untrusted import open_regular, readable
 
-_PARTS = re.compile(r"[/\\]" if os.name == "nt" else "/")
-_DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_PARTS = regex(r"[/\\]" if os.name == "nt" else "/")
+_DRIVE = regex(r"[A-Za-z]:[\\/]")
 _NESTED = ("part://", "zip://", "tar://")
 LONGEST_WORDS = 400
 """Characters of an exception's message: some hold what was received."""

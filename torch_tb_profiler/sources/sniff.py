@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import IO, Literal
 
 import msgspec
 
 from torch_tb_profiler.errors import SourceError
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.sources import kinds
 from torch_tb_profiler.sources.ascend_folder import AGAIN, is_again
 from torch_tb_profiler.sources.inflate import GZIP, MOST_LAYERS, ZSTD, Inflated, inflate
@@ -20,34 +20,34 @@ from torch_tb_profiler.untrusted import readable
 Format = Literal["pickle", "sqlite", "rocprofv3", "perfetto", "folded", "memory_timeline", "chrome"]
 HEAD_BYTES = 64 << 10
 _RAW_BYTES = 4 << 10
-_EVENTS = re.compile(rb'"traceEvents"\s*:')
-_PHASE = re.compile(rb'"ph"\s*:')
-PICKLE = re.compile(rb"\x80[\x02-\x05]")
+_EVENTS = regex(rb'"traceEvents"\s*:')
+_PHASE = regex(rb'"ph"\s*:')
+PICKLE = regex(rb"\x80[\x02-\x05]")
 """The header of a pickle of protocol 2 to 5; no text begins like that."""
-MEMORY_TIMELINE = re.compile(rb"\s*\[\s*\[\s*-?\d")
+MEMORY_TIMELINE = regex(rb"\s*\[\s*\[\s*-?\d")
 """A list of lists of numbers, as ``export_memory_timeline`` writes it."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 SQLITE = b"SQLite format 3\0"
 """The header of every SQLite database."""
-_SQLITE_TABLE = re.compile(rb"CUPTI_ACTIVITY_KIND_|NVTX_EVENTS|StringIds|META_DATA_EXPORT|rocpd_")
+_SQLITE_TABLE = regex(rb"CUPTI_ACTIVITY_KIND_|NVTX_EVENTS|StringIds|META_DATA_EXPORT|rocpd_")
 _SQLITE_LEAF, _SQLITE_KIND_OFFSET = b"\x0d", 100
 _SQLITE_UTF8, _SQLITE_ENCODING_OFFSET = b"\0\0\0\1", 56
 _REPORTS = (".nsys-rep", ".qdrep", ".qdstrm")
-_FOLDED = re.compile(rb"\s*[^\s{\[\x00](?:[^\n\x00]*[^\s\x00])? \d{1,18}[ \t\r]*(?:\n|\Z)")
+_FOLDED = regex(rb"\s*[^\s{\[\x00](?:[^\n\x00]*[^\s\x00])? \d{1,18}[ \t\r]*(?:\n|\Z)")
 """A line of folded stacks: frames, a blank, an integer."""
 _FOLDED_FRAMES = 20
 """A first line that does not end within the head counts as a stack if it has this many frames."""
-_KERNEL_LINE = re.compile(rb"""["']k(?:Short|Long)Name["']\s*:""")
+_KERNEL_LINE = regex(rb"""["']k(?:Short|Long)Name["']\s*:""")
 """The dictionary of a kernel, as PyProf's parser prints one per line."""
-_SNAPSHOT_KEY = re.compile(rb"segments|device_traces|segment_type")
-_KEY = re.compile(rb'"((?:[^"\\]|\\.){1,40})"\s*:')
-_TRACE_KEYS = re.compile(
+_SNAPSHOT_KEY = regex(rb"segments|device_traces|segment_type")
+_KEY = regex(rb'"((?:[^"\\]|\\.){1,40})"\s*:')
+_TRACE_KEYS = regex(
     rb"schemaVersion|deviceProperties|distributedInfo|displayTimeUnit|baseTimeNanoseconds|traceName"
     rb"|with_(?:stack|flops|modules)|record_shapes|profile_memory|cupti_version"
     rb"|cuda_(?:runtime|driver)_version|trace_id"
 )
 """Top-level keys that Kineto writes beside ``traceEvents``."""
-_ROCPROFV3 = re.compile(rb'\s*\{\s*"rocprofiler-sdk-tool"\s*:')
+_ROCPROFV3 = regex(rb'\s*\{\s*"rocprofiler-sdk-tool"\s*:')
 """How ``results.json`` of rocprofv3 begins: with its one key."""
 _KINDS = (
     (b"PK\x03\x04", "a ZIP archive (or what torch.save writes)"),

@@ -15,6 +15,7 @@ import os
 import queue
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -140,10 +141,12 @@ class TextStream:
         self.name = name
         self._file = file
         self._state = Inflated()
-        self._blocks: queue.Queue[tuple[bytes, int] | BaseException | None] = queue.Queue(
+        self._blocks: queue.Queue[tuple[list[bytes], int] | BaseException | None] = queue.Queue(
             BLOCKS_AHEAD
         )
-        """Each with the raw bytes of it and all before."""
+        """Each as the pieces that it was inflated in, with the raw bytes of it and all before."""
+        self._pieces: deque[bytes] = deque()
+        self._piece = b""
         self._rest = memoryview(b"")
         self._ended = False
         self._done = 0
@@ -179,7 +182,7 @@ class TextStream:
         Raises:
             SourceError: reading failed.
         """
-        if not self._rest and not self._ended:
+        if not self._rest and not self._pieces and not self._ended:
             block = self._blocks.get()
             if block is None:
                 self._ended = True
@@ -193,13 +196,17 @@ class TextStream:
                     "Try again; if it persists, check the file system.",
                 ) from block
             else:
-                text, self._done = block
-                self._rest = memoryview(text)
+                pieces, self._done = block
+                self._pieces.extend(pieces)
+        while not self._rest and self._pieces:
+            self._piece = self._pieces.popleft()
+            self._rest = memoryview(self._piece)
         out, self._rest = self._rest[:n], self._rest[n:]
         self._inflated += len(out)
         if self.limits is not None:
             self._expect_within(self.limits)
-        return bytes(out)
+        # A whole piece is given as it is.
+        return bytes(out) if len(out) < len(self._piece) else self._piece
 
     def _expect_within(self, limits: Settings) -> None:
         what = ""
@@ -242,12 +249,12 @@ class TextStream:
                 gathered.append(piece)
                 size += len(piece)
                 if size >= BLOCK_BYTES:
-                    self._blocks.put((b"".join(gathered), self._state.consumed))
+                    self._blocks.put((gathered, self._state.consumed))
                     gathered, size = [], 0
                 if self._stop.is_set():
                     break
             if gathered:
-                self._blocks.put((b"".join(gathered), self._state.consumed))
+                self._blocks.put((gathered, self._state.consumed))
         except Exception as error:
             last = error
         self._blocks.put(last)

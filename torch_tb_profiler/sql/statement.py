@@ -6,7 +6,6 @@ DuckDB is locked as well (``engine.py``); refusing here says in our words what i
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Any
@@ -14,13 +13,14 @@ from typing import Any
 import msgspec
 
 from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.sql.tables import SCHEMAS, SqlTable, find, tables
 from torch_tb_profiler.tables.registry import REMOVED
 from torch_tb_profiler.units import format_count, format_names
 
 LONGEST = 20_000
 """Characters of a statement."""
-_DEEP = re.compile(r"(?:[-+~!@([]\s*){300}")
+_DEEP = regex(r"(?:[-+~!@([]\s*){300}")
 """What DuckDB's parsers take seconds or minutes for, to refuse it then."""
 _CATALOG = ("", "memory")
 _ROWS_MADE = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from typing import Any, NewType, TypeVar
 
 import msgspec
@@ -19,6 +19,22 @@ SpanRow = NewType("SpanRow", int)
 """A row of the table spans; of the tables steps and tracks in the same way. −1 none."""
 StepRow = NewType("StepRow", int)
 TrackRow = NewType("TrackRow", int)
+
+
+def unique_values(values: Array) -> Array:
+    """The values that occur, ascending. ``np.unique`` gives the same, and imports ``numpy.ma`` for that: 10 ms."""
+    ordered = np.sort(values, axis=None)
+    first = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
+
+
+def is_one_of(values: Array, members: Iterable[int]) -> Mask:
+    """Which values are among a few; bool of their shape. Of roles and causes quicker than ``np.isin``."""
+    among = np.zeros(values.shape, np.bool_)
+    for member in members:
+        among |= values == member
+    return among
 
 
 class Column(msgspec.Struct, frozen=True):

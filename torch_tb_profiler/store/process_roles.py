@@ -18,6 +18,7 @@ from functools import cached_property
 
 import msgspec
 
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.roles import Role
 
 
@@ -227,9 +228,9 @@ ANY = Profiler(
 """For files of other writers."""
 
 _NUMBERS = (
-    re.compile(rf"\b{_KINDS}[ _:#]?(\d{{1,7}})\b", re.IGNORECASE),
+    regex(rf"\b{_KINDS}[ _:#]?(\d{{1,7}})\b", re.IGNORECASE),
     # unitrace: the card, behind its address on the bus.
-    re.compile(r"#(\d{1,7})(?:\.\d+)?$"),
+    regex(r"#(\d{1,7})(?:\.\d+)?$"),
 )
 
 
@@ -259,7 +260,7 @@ def device_number(place: EventOrigin) -> int:
 
 _WORK_OF_NAME = (
     (
-        re.compile(
+        regex(
             r"(?:zeCommandListAppend(?:Barrier|WaitOn|Signal|EventReset|QueryKernel|WriteGlobal)|clEnqueue(?:Barrier|Marker|Wait)"
             r"|(?:event|notify)_?(?:wait|record)|stream_?wait_?event|<?barrier(?:[ _]packet)?>?$)",
             re.IGNORECASE,
@@ -267,14 +268,14 @@ _WORK_OF_NAME = (
         Role.SYNC,
     ),
     (
-        re.compile(
+        regex(
             r"(?:[a-z]+_?)?mem(?:ory)?_?(?:set|fill)|zeCommandListAppendMemoryFill|clEnqueueFill|fillbuffer\b",
             re.IGNORECASE,
         ),
         Role.MEMSET,
     ),
     (
-        re.compile(
+        regex(
             r"(?:acl|aclrt|hc|hip|cu|cuda|hsa_amd_|async_)?mem_?cpy|zeCommandListAppend(?:Memory|Image)(?:Copy|Prefetch)"
             r"|clEnqueue(?:SVM)?(?:Read|Write|Copy|Migrate|Mem)\w+|copy(?:host|device)to|memory_?copy",
             re.IGNORECASE,

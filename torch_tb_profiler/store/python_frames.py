@@ -6,7 +6,9 @@ import re
 
 import msgspec
 
-_TEXT = re.compile(
+from torch_tb_profiler.patterns import regex
+
+_TEXT = regex(
     r"<built-in (?:function|method) (?P<built_in>\S+?)(?: of .+)?>"
     r"|(?:(?P<file>.+?)\((?P<line>\d+)\)|(?P<opened>.+?\.py|<ipython-input[^>]*>)): (?P<function>.+)",
     re.DOTALL,

@@ -48,8 +48,10 @@ class StringTable:
         return self.blob[start:end].tobytes().decode("utf-8", "replace")
 
     def many(self, numbers: Iterable[int]) -> list[str]:
-        """The texts of several numbers, in order."""
-        return [self[int(i)] for i in numbers]
+        """The texts of several numbers, in order; each distinct one is read once."""
+        asked = list(map(int, numbers))
+        texts = {number: self[number] for number in set(asked)}
+        return [texts[number] for number in asked]
 
     def all(self) -> list[str]:
         """Every text, by number."""

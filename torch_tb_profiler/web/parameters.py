@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Protocol
 
 from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.patterns import regex
 
 LARGEST_NS = (1 << 62) - 1
 LARGEST_EVENT = (1 << 31) - 1
 REQUIRED = object()
 """Instead of a default: the parameter must be given."""
-_WHOLE = re.compile(r"\d{1,19}", re.ASCII)
-_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
+_WHOLE = regex(r"\d{1,19}", re.ASCII)
+_RANGE = regex(r"(\d{1,9})(?:-(\d{1,9}))?", re.ASCII)
 _SHOWN = 200
 
 

@@ -9,6 +9,7 @@ from threading import Lock
 from werkzeug.wrappers import Request, Response
 
 from torch_tb_profiler.errors import FrontendMissing, NotFound
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.web.parameters import shown
 from torch_tb_profiler.web.replies import Body, send
 
@@ -23,8 +24,8 @@ TYPES = {
     ".map": "application/json",
 }
 
-_PART = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*", re.ASCII)
-_HASHED = re.compile(r"[-.][A-Za-z0-9_-]{8,}\.\w+$", re.ASCII)
+_PART = regex(r"[A-Za-z0-9_][A-Za-z0-9_.\-]*", re.ASCII)
+_HASHED = regex(r"[-.][A-Za-z0-9_-]{8,}\.\w+$", re.ASCII)
 
 POLICY = "; ".join(
     (

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 import numpy as np
 
@@ -22,6 +20,7 @@ from torch_tb_profiler.analysis.facts.earlier_work import left_out
 from torch_tb_profiler.analysis.facts.host_names import named
 from torch_tb_profiler.analysis.facts.launches import WAITS
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.model import Facts, Trace
@@ -35,15 +34,15 @@ _FIRST_LAUNCH = 10
 WAITING = "synchronization"
 REASONS = (
     (WAITING, WAITS),
-    ("allocation", re.compile(r".*(?:Malloc|Free|HostAlloc|HostRegister|HostUnregister|Mem(?:Alloc|Create|Map|Release)|MemPool)")),
-    ("code_loading", re.compile(r".*(?:ModuleLoad|LibraryLoad|ModuleGet|LibraryGet|GetFunction|LinkComplete|FuncGetAttributes|RegisterFatBinary)")),
-    ("graph", re.compile(r".*Graph(?!Launch)|.*StreamBeginCapture|.*StreamEndCapture")),
+    ("allocation", regex(r".*(?:Malloc|Free|HostAlloc|HostRegister|HostUnregister|Mem(?:Alloc|Create|Map|Release)|MemPool)")),
+    ("code_loading", regex(r".*(?:ModuleLoad|LibraryLoad|ModuleGet|LibraryGet|GetFunction|LinkComplete|FuncGetAttributes|RegisterFatBinary)")),
+    ("graph", regex(r".*Graph(?!Launch)|.*StreamBeginCapture|.*StreamEndCapture")),
 )  # fmt: skip
 """Reasons that follow from a call's name alone, the first that fits."""
 _KINDS = (
     *REASONS,
-    ("launch", re.compile(r".*Launch")),
-    ("copy", re.compile(r".*(?:[Mm]emcpy|[Mm]emset)")),
+    ("launch", regex(r".*Launch")),
+    ("copy", regex(r".*(?:[Mm]emcpy|[Mm]emset)")),
 )
 """What a call is for, the first that fits its name."""
 PAGEABLE, FIRST_LAUNCH = "pageable_copy", "first_launch"

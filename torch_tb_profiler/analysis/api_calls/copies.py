@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.hardware.accelerators import find
 from torch_tb_profiler.hardware.links import Link, link_of
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.model import Facts, Trace
@@ -31,9 +32,7 @@ KINDS = (
     ("HtoH", r"h(?:ost)?[\s_]*(?:to|2|->)[\s_]*h(?:ost)?\b"),
 )
 """Kinds of copies and how their names begin or hold them, case ignored."""
-_KINDS = tuple(
-    (kind, re.compile(rf"(?:^|[^a-z]|copy|cpy){pattern}", re.I)) for kind, pattern in KINDS
-)
+_KINDS = tuple((kind, regex(rf"(?:^|[^a-z]|copy|cpy){pattern}", re.I)) for kind, pattern in KINDS)
 SIZES = np.array([0, 1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 28])
 """Classes of size begin here, bytes."""
 SIZE_NAMES = ("< 4 KiB", "< 64 KiB", "< 1 MiB", "< 16 MiB", "< 256 MiB", "≥ 256 MiB")

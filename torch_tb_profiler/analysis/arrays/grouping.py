@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.hardware.knowledge import Knowledge
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, TableSpec
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, TableSpec, unique_values
 
 _LIMIT = 1 << 62
 _TABLE_ENTRIES_PER_ROW = 4
@@ -195,7 +195,7 @@ def sorted_values_at(group: Array, values: Array, places: Ints) -> Ints:
     packed = _packed(group, values, bits)
     if int(packed.max(initial=0)) <= np.iinfo(np.int32).max:
         packed = packed.astype(np.int32)
-    packed.partition(np.unique(places))
+    packed.partition(unique_values(places))
     return np.asarray(packed[places].astype(np.int64) & ((1 << bits) - 1))
 
 

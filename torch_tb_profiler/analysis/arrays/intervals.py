@@ -112,10 +112,11 @@ def measure(points: Intervals, begin: Ints, end: Ints) -> Ints:
         measured             [      )[ )[    )[   )
     """
     if _FEW * len(points.start) < len(begin) and _ascending(begin) and _ascending(end):
-        some = np.zeros(len(begin) + 1, np.int64)
-        np.add.at(some, np.searchsorted(end, points.start, side="right"), 1)
-        np.add.at(some, np.searchsorted(begin, points.end, side="left"), -1)
-        row = np.flatnonzero(np.cumsum(some[:-1], out=some[:-1]))
+        stop = np.searchsorted(begin, points.end, side="left")
+        first = np.searchsorted(end, points.start, side="right")
+        # Intervals that follow each other may reach the same window.
+        first = np.maximum(first, np.append(0, stop[:-1]))
+        row = expand_ranges(first, np.maximum(stop - first, 0))
         result = np.zeros(len(begin), np.int64)
         result[row] = _measure(points, begin[row], end[row])
         return result

@@ -23,13 +23,14 @@ from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.device_causes import latest_before
 from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
 from torch_tb_profiler.hardware.fused_names import fused_name
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
-_GRAPH = re.compile(r"## Call CompiledFxGraph (\S+) ##")
-_MARK = re.compile(r"## .* ##\Z", re.DOTALL)
-_REGION = re.compile(r"Torch-Compiled Region: (\S+)")
+_GRAPH = regex(r"## Call CompiledFxGraph (\S+) ##")
+_MARK = regex(r"## .* ##\Z", re.DOTALL)
+_REGION = regex(r"Torch-Compiled Region: (\S+)")
 _FUNCTION, _BACKWARD = "CompiledFunction", "CompiledFunctionBackward"
 
 

@@ -20,6 +20,7 @@ from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.host_names import distinct
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -27,33 +28,31 @@ from torch_tb_profiler.store.roles import Role
 _S = r"[\\/]"
 _LINE = r"\.py\(\d+\): "
 COMPILERS: dict[str, re.Pattern[str]] = {
-    "torch.compile": re.compile(
+    "torch.compile": regex(
         r"dynamo$|.*\(dynamo_timed\)$|_compile\.compile_inner|entire_(?:frame|backward)_compile$"
         rf"|.*torch{_S}_dynamo{_S}convert_frame{_LINE}(?:__call__|_?compile\w*|_convert_frame\w*|catch_errors)$"
         rf"|.*torch{_S}_inductor{_S}compile_fx{_LINE}(?:compile_fx\w*|\w*codegen_and_compile)$"
     ),
-    "Triton": re.compile(
+    "Triton": regex(
         rf".*triton{_S}compiler{_S}compiler{_LINE}compile$"
         rf"|.*triton{_S}runtime{_S}(?:autotuner{_LINE}(?:benchmark|_bench)|jit{_LINE}_do_compile)$"
         rf"|.*torch{_S}_inductor{_S}runtime{_S}triton_heuristics{_LINE}"
         r"(?:autotune_to_one_config|benchmark_all_configs|coordinate_descent_tuning)$"
     ),
-    "torch.jit.trace": re.compile(rf".*torch{_S}jit{_S}_trace{_LINE}trace(?:_module)?$"),
-    "torch.jit.script": re.compile(rf".*torch{_S}jit{_S}_script{_LINE}script$"),
-    "torch.export": re.compile(rf".*torch{_S}export{_S}__init__{_LINE}export$"),
-    "torch.fx": re.compile(rf".*torch{_S}fx{_S}_symbolic_trace{_LINE}symbolic_trace$"),
-    "C++ extensions": re.compile(rf".*torch{_S}utils{_S}cpp_extension{_LINE}(?:load|load_inline)$"),
-    "CUDA graphs": re.compile(
+    "torch.jit.trace": regex(rf".*torch{_S}jit{_S}_trace{_LINE}trace(?:_module)?$"),
+    "torch.jit.script": regex(rf".*torch{_S}jit{_S}_script{_LINE}script$"),
+    "torch.export": regex(rf".*torch{_S}export{_S}__init__{_LINE}export$"),
+    "torch.fx": regex(rf".*torch{_S}fx{_S}_symbolic_trace{_LINE}symbolic_trace$"),
+    "C++ extensions": regex(rf".*torch{_S}utils{_S}cpp_extension{_LINE}(?:load|load_inline)$"),
+    "CUDA graphs": regex(
         r"(?:cuda|hip|cu)GraphInstantiate\w*$|(?:cuda|hip|cu)StreamEndCapture\w*$"
         rf"|.*torch{_S}_inductor{_S}cudagraph_trees{_LINE}(?:record_function|_record)$"
     ),
 }
 """What compiles, and the names of the calls in which it does."""
-_CORE = re.compile(
-    rf".*compile_inner|entire_\w+_compile$|.*torch{_S}_inductor{_S}compile_fx{_LINE}"
-)
+_CORE = regex(rf".*compile_inner|entire_\w+_compile$|.*torch{_S}_inductor{_S}compile_fx{_LINE}")
 """Of torch.compile: it compiles, and does not only look whether it should."""
-_ID = re.compile(r".*\bcompile_id=(\d+/\d+)|Torch-Compiled Region: (\d+/\d+)$", re.DOTALL)
+_ID = regex(r".*\bcompile_id=(\d+/\d+)|Torch-Compiled Region: (\d+/\d+)$", re.DOTALL)
 
 
 class Compilations(msgspec.Struct, frozen=True):

@@ -31,7 +31,7 @@ from torch_tb_profiler.analysis.critical_path.origins import (
 from torch_tb_profiler.analysis.critical_path.walk import NO_CAUSE, Walk
 from torch_tb_profiler.analysis.facts.earlier_work import stretches
 from torch_tb_profiler.store import insight_schema as schema
-from torch_tb_profiler.store.columns import Array, Ints, StepRow, Table
+from torch_tb_profiler.store.columns import Array, Ints, StepRow, Table, is_one_of
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -61,7 +61,9 @@ def walk_steps(trace: Trace, facts: Facts, evidence: Evidence) -> Walked:
     )
     step = np.repeat(np.arange(len(paths)), counts)
     # What the device did there is missing from the trace, so nothing tells what was waited for.
-    idle = np.isin(cause, (PathCause.LAUNCH, PathCause.SYNCHRONIZATION, PathCause.BEFORE_RECORDING))
+    idle = is_one_of(
+        cause, (PathCause.LAUNCH, PathCause.SYNCHRONIZATION, PathCause.BEFORE_RECORDING)
+    )
     missing = measure(stretches(facts["unrecorded_work"]), start, end)
     cause = np.where(idle & (2 * missing > end - start), np.uint8(PathCause.NOT_RECORDED), cause)
     return Walked(step, start, end, cause, event, walk.work(trace, facts))
@@ -118,10 +120,10 @@ def _work(trace: Trace, facts: Facts, cause: Array, time: Ints, path: Table) -> 
     cause, time = cause[event], time[event]
     step = facts["span_links"]["step"][event].astype(np.int64)
     operator, own = operators_of(trace, facts, event), names_of(trace, event)
-    on_device = np.isin(cause, (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET))
+    on_device = is_one_of(cause, (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET))
     name = np.where(on_device | (cause == PathCause.OPERATOR), operator, -1)
     name = np.where(on_device & (name < 0), own, name).astype(np.int64)
-    idle = np.isin(path["cause"], (PathCause.LAUNCH, PathCause.NOT_RECORDED))
+    idle = is_one_of(path["cause"], (PathCause.LAUNCH, PathCause.NOT_RECORDED))
     step = np.concatenate((step, path["step"][idle]))
     cause = np.concatenate((cause, path["cause"][idle]))
     time = np.concatenate((time, (path["end"] - path["start"])[idle]))

@@ -12,7 +12,6 @@ on another stream.
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 from typing import NewType
 
@@ -24,6 +23,7 @@ from torch_tb_profiler.analysis.facts.communication import communication_rows
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
@@ -39,7 +39,7 @@ LONG_FACTOR, LONG_LEAST_NS = 50, 100_000
 """A gap of so many usual ones is no longer how long it takes to start the next work of a stream."""
 
 
-_LETS_WAIT = re.compile(r"\w+(?:StreamWait(?:Event|Value)|EnqueueEventsWait)")
+_LETS_WAIT = regex(r"\w+(?:StreamWait(?:Event|Value)|EnqueueEventsWait)")
 """Runtime calls that let a stream wait."""
 
 

@@ -9,8 +9,6 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 import numpy as np
 
@@ -21,29 +19,30 @@ from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.host_names import host_names, spans_named
 from torch_tb_profiler.analysis.facts.links import host_mask
 from torch_tb_profiler.native.kernels import compiled_as, segments
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
-_WAITS = re.compile(
+_WAITS = regex(
     r"(?:cuda|cu|hip|musa|xpu|mtia|acl|aclrt|ze|ur)(?!\w*(?:StreamWait|Enqueue))\w*(?:Synchronize|Wait|Finish)\w*$"
     r"|(?:cuda|cu|hip)(?:Free|MemFree)(?:Host|_v2)?$"
     r"|(?:cuda|cu|hip)Memcpy(?!\w*(?:Async|Peer))\w*$"
 )
 """Runtime calls that return only when device work has ended; those that let a stream wait are no such."""
-_ALLOCATES = re.compile(
+_ALLOCATES = regex(
     r"(?:cuda|cu|hip|musa|xpu|acl|aclrt)(?:Host|Mem|Device)?(?:Malloc|Alloc)(?!\w*Async)\w*$"
 )
 """Runtime calls that wait for device work at times: where they take far longer than is usual."""
-_READS = re.compile(r"aten::(?:_local_scalar_dense|nonzero|equal|is_nonzero)$")
+_READS = regex(r"aten::(?:_local_scalar_dense|nonzero|equal|is_nonzero)$")
 """Operators that return a value of the device to the host; where no runtime calls are recorded, they wait."""
-_WAITING_FRAME = re.compile(
+_WAITING_FRAME = regex(
     r"(?:^<built-in (?:method|function) |\): )"
     r"(?:_?wait\w*|_?recv\w*|_?select|poll|epoll|kqueue|accept|acquire|sleep|get|join|_poll|readinto|getaddrinfo)\b"
 )
 """Python frames in which a thread does nothing but wait: locks, queues, sockets, timers."""
-_MODULE, _ENGINE = re.compile("nn.Module: "), re.compile("autograd::engine::evaluate_function")
+_MODULE, _ENGINE = regex("nn.Module: "), regex("autograd::engine::evaluate_function")
 QUEUE = 1_000
 """A launch waits while so many pieces of work are launched and have not begun: drivers keep 1,024 at most."""
 LONG_CALL = 4

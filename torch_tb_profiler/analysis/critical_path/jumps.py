@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.critical_path.device import DeviceWork, ending_order
 from torch_tb_profiler.analysis.critical_path.host import HostSegments
 from torch_tb_profiler.analysis.critical_path.locks import LockWaits
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.columns import Ints, Mask, is_one_of
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
@@ -121,7 +121,7 @@ def waiting(
     begin = spans["start"][row]
     start, _ = waits_for(host, main, begin, begin + spans["dur"][row])
     own = host.of_track(main)
-    waits = np.isin(host.start[own], start) & np.isin(host.cause[own], _WAITING)
+    waits = np.isin(host.start[own], start) & is_one_of(host.cause[own], _WAITING)
     return waits | np.isin(host.span[own], locks.waiting)
 
 
@@ -141,7 +141,7 @@ def waits_for(host: HostSegments, main: int, begin: Ints, end: Ints) -> tuple[In
     annotation or nothing at all is recorded of it, and the operators fill at least half of that time.
     """
     own = host.of_track(main)
-    idle = np.isin(host.cause[own], _WAITING)
+    idle = is_one_of(host.cause[own], _WAITING)
     start, stop = host.start[own][idle], host.end[own][idle]
     filled = 2 * measure(union(begin, end), start, stop) >= stop - start
     return start[filled], stop[filled]

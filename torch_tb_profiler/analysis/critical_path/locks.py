@@ -11,18 +11,17 @@ Queues, events, conditions, futures and joined threads all wait in this way.
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.facts.host_names import distinct
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
-_LOCK = re.compile(
+_LOCK = regex(
     r"<built-in method (acquire|__enter__|release|__exit__) of _thread\.R?[Ll]ock object at"
     r" (0x[0-9a-f]{1,15})>"
 )

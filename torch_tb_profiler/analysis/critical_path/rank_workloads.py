@@ -18,15 +18,16 @@ from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
 from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.facts.header import json_list
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 
 MOST_READ = 64
 """Most ranks whose traces are read for it, those to blame first."""
 MORE = 1.1
 """How many times as much a rank is given from which on that is more."""
-_LOOKUP = re.compile(r"embedding|lookup|index|gather|take")
-_OF_PARAMETERS = re.compile(r"_fused_(?!rms|layer|dropout|sdp|moe)|_foreach_|[Oo]ptimizer")
-_INDEX = re.compile(r"(?:unsigned |c10::)?(?:long|int|short)", re.I)
+_LOOKUP = regex(r"embedding|lookup|index|gather|take")
+_OF_PARAMETERS = regex(r"_fused_(?!rms|layer|dropout|sdp|moe)|_foreach_|[Oo]ptimizer")
+_INDEX = regex(r"(?:unsigned |c10::)?(?:long|int|short)", re.I)
 
 
 class Given(msgspec.Struct, frozen=True):

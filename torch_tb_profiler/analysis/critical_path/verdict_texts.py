@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
 from torch_tb_profiler.analysis.critical_path.verdict import SHARED, WORTH, Hold, Stage, Verdict
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import PythonFrame, function_name
 from torch_tb_profiler.units import (
@@ -22,7 +22,7 @@ MOST_STAGES = 4
 """Stages of a pipeline that are named, those that wait longest."""
 MOST_LINKS = 2
 """Slow links that are named."""
-_NUMBER = re.compile(r"#(?:step=)?(\d+)$")
+_NUMBER = regex(r"#(?:step=)?(\d+)$")
 _OF_DEVICE = (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET)
 Called = Callable[[Sequence[int]], str]
 """Indices of ranks → ``rank 5``, ``ranks 6 and 7``."""
@@ -90,7 +90,9 @@ def bubble_text(stages: Sequence[Stage], called: Called, slow: bool = False) -> 
     more = len(stages) - len(told)
     rest = f", and {format_count(more)} more for less" if more > 0 else ""
     why = "in part for what holds them back" if slow else "and no rank is slow for that"
-    return f"The stages of the pipeline wait for each other, {', '.join(told)}{rest}: a bubble, {why}."
+    return (
+        f"The stages of the pipeline wait for each other, {', '.join(told)}{rest}: a bubble, {why}."
+    )
 
 
 def unknown_text(read: int, world: int) -> str:

@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.critical_path.device import (
 )
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence
 from torch_tb_profiler.analysis.critical_path.jumps import find_jumps, waiting
-from torch_tb_profiler.store.columns import Array, Ints, SpanRow, StepRow, TrackRow
+from torch_tb_profiler.store.columns import Array, Ints, SpanRow, StepRow, TrackRow, is_one_of
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -94,7 +94,9 @@ class Walk:
         """
         work, host = self._work, self._host
         own = self._causes != PathCause.COMMUNICATION
-        busy = np.isin(host.cause, _BUSY) | (host.track == self.main) & np.isin(host.cause, _MAIN)
+        busy = is_one_of(host.cause, _BUSY) | (host.track == self.main) & is_one_of(
+            host.cause, _MAIN
+        )
         if self.main >= 0:
             on_main = host.of_track(self.main)
             busy[on_main] &= ~waiting(trace, facts, host, work, self.main, self._locks)

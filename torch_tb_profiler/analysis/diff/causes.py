@@ -14,14 +14,14 @@ of the size that remains.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from torch_tb_profiler.hardware.kernel_names import communication_library
+from torch_tb_profiler.patterns import regex
 
-_COPY = re.compile(r"Memcpy|Copy(?:Host|Device)|MEMORY_COPY")
+_COPY = regex(r"Memcpy|Copy(?:Host|Device)|MEMORY_COPY")
 
 
 class Part(msgspec.Struct, frozen=True):

@@ -8,8 +8,6 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 import numpy as np
 
@@ -22,12 +20,13 @@ from torch_tb_profiler.analysis.memory.changes import (
     Moment,
     changes_table,
 )
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.strings import NO_STRINGS
 
-_CALLED = re.compile(r"at::_ops::(\w+)::(?:call|redispatch)\b")
+_CALLED = regex(r"at::_ops::(\w+)::(?:call|redispatch)\b")
 """How C++ frames name the operator that was called (``torchgen``'s generated code)."""
 _C = DisplayColumn
 _SHARED = ("name", "delta_bytes", "before_bytes", "after_bytes", "delta_blocks")

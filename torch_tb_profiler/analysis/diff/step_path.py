@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 
 import msgspec
@@ -21,12 +20,13 @@ from torch_tb_profiler.analysis.diff.side import Side, lengths_of
 from torch_tb_profiler.analysis.facts.earlier_work import left_out, step_lengths
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.median_step import middle
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 
 _HOST = [list(GROUPS).index(group) for group in ("host_code", "data_loading")]
-_ADDRESS = re.compile(r"(?: object)? at 0x[0-9a-fA-F]+")
+_ADDRESS = regex(r"(?: object)? at 0x[0-9a-fA-F]+")
 """Where an object lies says nothing of what it is, and differs between processes."""
 NO_OPERATOR = "outside operators"
 LEAST_NAMED = 0.2

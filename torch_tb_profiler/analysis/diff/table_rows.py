@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Hashable, Sequence
 
 import msgspec
@@ -13,11 +12,12 @@ from torch_tb_profiler.analysis.diff.side import Side, distinct
 from torch_tb_profiler.analysis.diff.significance import Floats, Moments
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.match.names import stable_name
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight_schema import PathKind
 
-_VENDOR = re.compile(r"^(?:cuda|cu|hip|ze|ur|mtia|musa|acl(?:rt)?)(?=[A-Z])")
+_VENDOR = regex(r"^(?:cuda|cu|hip|ze|ur|mtia|musa|acl(?:rt)?)(?=[A-Z])")
 """Prefixes of runtime calls."""
 
 

@@ -37,6 +37,7 @@ from torch_tb_profiler.analysis.facts.device_causes import by_external
 from torch_tb_profiler.analysis.facts.header import distributed_info, integer
 from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
 from torch_tb_profiler.analysis.timeline.call_path import device_work, launched_by
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -67,10 +68,10 @@ LONGEST_TEXT = 200
 HOST_LIBRARIES = ("gloo", "mpi", "ucc")
 """Libraries whose host region is the transfer itself, not its launch."""
 
-_REGION = re.compile(r"\w+:(?!:)(?P<kind>\w+)")
-_POINT_TO_POINT = re.compile(r"_?i?(send|recv)(?!_?recv)", re.I)
-_OPERATOR = re.compile(r"_?c10d\w*::(?P<kind>\w+)")
-_NOT_LETTERS = re.compile(r"[^a-z]+")
+_REGION = regex(r"\w+:(?!:)(?P<kind>\w+)")
+_POINT_TO_POINT = regex(r"_?i?(send|recv)(?!_?recv)", re.I)
+_OPERATOR = regex(r"_?c10d\w*::(?P<kind>\w+)")
+_NOT_LETTERS = regex(r"[^a-z]+")
 
 _LEAST_SHARE = 0.5
 """Of the collectives that both ranks recorded meanwhile so many overlap, or the clocks do not tell."""

@@ -24,6 +24,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.distributed.collectives import ProcessGroup
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
 
 MOST_GROUPS = 1 << 15
@@ -69,7 +70,7 @@ _ANY_GROUP = {
     "gloo",
     "ucc",
 }
-_WORD = re.compile(r"[a-z]+", re.ASCII)
+_WORD = regex(r"[a-z]+", re.ASCII)
 
 
 class Dimension(msgspec.Struct, frozen=True, eq=False):

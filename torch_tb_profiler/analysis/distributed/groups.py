@@ -12,7 +12,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -26,9 +25,10 @@ from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.steps import CollectiveTime, own_waits, split
 from torch_tb_profiler.hardware.accelerators import find
 from torch_tb_profiler.hardware.links import Link, link_of
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 
-_TRANSFER = re.compile(rf"{TRANSFER} (\d+) to (\d+)")
+_TRANSFER = regex(rf"{TRANSFER} (\d+) to (\d+)")
 
 
 class GroupKey(NamedTuple):

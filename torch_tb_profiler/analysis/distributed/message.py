@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 import msgspec
@@ -18,6 +17,7 @@ from torch_tb_profiler.analysis.distributed.collectives import (
 )
 from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.hardware.element_types import element_bytes
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -34,7 +34,7 @@ WHOLE = ("all_gather", "reduce_scatter", "gather", "scatter")
 LARGEST = (1 << 62) - 1
 MOST_DIMENSIONS = 64
 """PyTorch's limit."""
-_PEERS = re.compile(r"\b(?:send|recv)\w* (\d{1,9})(?:->|<-)(\d{1,9})")
+_PEERS = regex(r"\b(?:send|recv)\w* (\d{1,9})(?:->|<-)(\d{1,9})")
 
 
 class Message(msgspec.Struct, frozen=True):

@@ -31,18 +31,19 @@ from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.facts.host_names import GRAPH_LAUNCH, distinct, named
 from torch_tb_profiler.analysis.facts.launches import capture_marks
 from torch_tb_profiler.analysis.facts.links import enclosing_spans
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import schema
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints, Table, unique_values
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import NONE, StringBuilder
 
-_COPY = re.compile(r"(?:cuda|cu|hip)Memcpy")
-_SET = re.compile(r"(?:cuda|cu|hip)Memset")
-_ANNOTATED = re.compile(r"capture_(\d{1,9})(?:_([A-Za-z]\w{0,30}))?$", re.ASCII)
+_COPY = regex(r"(?:cuda|cu|hip)Memcpy")
+_SET = regex(r"(?:cuda|cu|hip)Memset")
+_ANNOTATED = regex(r"capture_(\d{1,9})(?:_([A-Za-z]\w{0,30}))?$", re.ASCII)
 """What vLLM and SGLang write around a capture: its batch size and its mode."""
 _TEXTS = ("dims", "types", "strides", "concrete")
-_DOTTED = re.compile(r"\w+(?:\.\w+)+")
+_DOTTED = regex(r"\w+(?:\.\w+)+")
 """The name of a module in its model."""
 _DEEPEST = 32
 """Scopes of an annotation."""
@@ -238,7 +239,7 @@ def _find_launches(trace: Trace, own: bool) -> tuple[Ints, Ints, Ints] | None:
     row = row[~np.isin(spans["correlation"][row], ran[ran > 0])]
     graph = _range_of(spans["start"][row], spans["track"][row], begin, end, track)
     row, graph = row[graph >= 0], graph[graph >= 0]
-    flowing = np.unique(captured_at(trace)) if own else row[:0]
+    flowing = unique_values(captured_at(trace)) if own else row[:0]
     flowing = np.setdiff1d(flowing[flowing >= 0], row)
     if len(flowing):
         at = _range_of(spans["start"][flowing], spans["track"][flowing], begin, end, track)
@@ -277,7 +278,7 @@ def _ranges(trace: Trace, begins: Ints, ends: Ints) -> tuple[Ints, Ints, Ints]:
 def _range_of(start: Ints, track: Array, begin: Ints, end: Ints, on: Ints) -> Ints:
     """The capture during which each call began, of its own thread where that captures; −1 none."""
     found = window_at(begin, end, start).astype(np.int64)
-    for thread in np.unique(on) if len(np.unique(on)) > 1 else ():
+    for thread in unique_values(on) if len(unique_values(on)) > 1 else ():
         own, here = np.flatnonzero(on == thread), np.flatnonzero(track == thread)
         last = window_at(begin[own], end[own], start[here])
         found[here[last >= 0]] = own[last[last >= 0]]
@@ -318,13 +319,13 @@ def _calls_around(
         first = kept & (inner < 0)
         innermost[lower[first]] = at[first]
         outer[inner[kept & (inner >= 0)]] = at[kept & (inner >= 0)]
-        used.append(np.unique(at[kept]))
+        used.append(unique_values(at[kept]))
         inner = np.where(kept, at, inner)
         # Those that have met go on as one.
         alike = np.where(inner >= 0, inner * spans.n + at, -1 - lower)
         going = np.unique(alike, return_index=True)[1]
         at, inner, lower, since = above[at[going]], inner[going], lower[going], since[going]
-    rows = np.unique(np.concatenate(used))
+    rows = unique_values(np.concatenate(used))
     position = np.full(spans.n + 1, NONE, np.int64)
     position[rows] = np.arange(len(rows))
     parent = position[outer[rows]]

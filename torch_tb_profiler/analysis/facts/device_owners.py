@@ -12,8 +12,6 @@ only if no other assignment of the launches of its id to the work of its id is p
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import (
@@ -23,7 +21,8 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     same_keys,
 )
 from torch_tb_profiler.analysis.facts.host_names import GRAPH_LAUNCH, name_mask
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.patterns import regex
+from torch_tb_profiler.store.columns import Ints, Mask, unique_values
 from torch_tb_profiler.store.model import Trace
 
 CLOCK_NS = 10_000
@@ -40,7 +39,7 @@ _SAME = 0.5
 """Share of a device's ids from which on it repeats those of another device."""
 _TELLING = 8
 """Launches and works whose places in the file, or equal numbers, tell something: fewer may be so by chance."""
-_NO_WORK = re.compile(
+_NO_WORK = regex(
     r"\w*?(?:Synchron|Malloc|Free|Event|Query|Attribute|Occupancy|GetDevice|SetDevice|StreamWait|Capturing|GetLastError|PeekAtLast)"
 )
 """Calls that have a correlation id as all calls do, and launch nothing."""
@@ -72,7 +71,7 @@ class Launches:
         first = group_rows((self.id, self.rank))[0]
         low = np.sort(extreme_by(np.minimum, self.rank, self.ranks, self.id))
         high = np.sort(extreme_by(np.maximum, self.rank, self.ranks, self.id))
-        clash = len(np.unique(self.id[first])) < len(first)
+        clash = len(unique_values(self.id[first])) < len(first)
         few = bool((np.bincount(self.rank, minlength=self.ranks) < _TELLING).any())
         return clash, not clash and not (few and (low[1:] <= high[:-1]).any())
 
@@ -162,7 +161,9 @@ class _Fit:
             self.ids.append(own)
             known[each] = int((several > 0).sum())
             too_many.append(own[(works > most) & (several > 1)])
-        self._crowded = np.unique(np.concatenate(too_many)) if too_many else np.zeros(0, np.int64)
+        self._crowded = (
+            unique_values(np.concatenate(too_many)) if too_many else np.zeros(0, np.int64)
+        )
         self.fits = (self.launched > 0) & (against <= _AGAINST * self.launched)
         best = np.where(self.fits, self.launched, 0).max(axis=1, initial=0)
         lead = np.maximum(_LEAST, _MISSING * known)

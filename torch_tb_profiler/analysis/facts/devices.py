@@ -23,13 +23,14 @@ from torch_tb_profiler.analysis.facts.steps import StepWindows
 from torch_tb_profiler.analysis.facts.unrecorded_work import much_unknown
 from torch_tb_profiler.hardware.accelerators import find
 from torch_tb_profiler.hardware.knowledge import Knowledge
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
 
-_ID = re.compile(r"\d{1,9}", re.ASCII)
+_ID = regex(r"\d{1,9}", re.ASCII)
 MOST_DEVICES = 256
 """Devices with figures of their own; no process has more."""
 _HOST = 0

@@ -13,7 +13,6 @@ tells why: the start is silent, and counts as all other time.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -39,7 +38,8 @@ from torch_tb_profiler.analysis.facts.host_names import named
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.facts.launches import GIVES_WORK, WAITS
 from torch_tb_profiler.analysis.facts.steps import StepWindows
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.patterns import regex
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
 from torch_tb_profiler.store.fact_schema import EARLIER_WORK
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -57,10 +57,10 @@ BESIDE = 0.01
 """Share of a wait up to which what the host does beside its blocking call goes with it."""
 COVERED = 0.1
 """Share of a wait that may be left once other work has ended that explains it."""
-_SYNCHRONISES = re.compile(r"\w*(?:Device|Ctx|Context)Synchronize|aclrtSynchronizeDevice")
+_SYNCHRONISES = regex(r"\w*(?:Device|Ctx|Context)Synchronize|aclrtSynchronizeDevice")
 """After such a call nothing from before it is left on the device."""
-_TO_DEVICE = re.compile(r"HtoD|HostToDevice|(?:Host|Pag\w*|Pinned) -> Device")
-_TO_HOST = re.compile(r"DtoH|DeviceToHost|Device -> (?:Host|Page|Pinned)")
+_TO_DEVICE = regex(r"HtoD|HostToDevice|(?:Host|Pag\w*|Pinned) -> Device")
+_TO_HOST = regex(r"DtoH|DeviceToHost|Device -> (?:Host|Page|Pinned)")
 _NONE = np.zeros(0, np.int64)
 
 
@@ -161,7 +161,8 @@ def _blocking(trace: Trace, caused: DeviceCauses, calls: Ints) -> Ints:
     waited = spans["start"][row] < spans["start"][call] + spans["dur"][call]
     waited &= named(trace, row, _TO_HOST.search)
     reads = call[named(trace, row, _TO_DEVICE.search)]
-    return np.union1d(np.setdiff1d(calls[named(trace, calls, WAITS.match)], reads), call[waited])
+    waits = calls[named(trace, calls, WAITS.match)]
+    return unique_values(np.concatenate((waits[~np.isin(waits, reads)], call[waited])))
 
 
 def _joined(a: _Waits, b: _Waits) -> _Waits:

@@ -8,17 +8,18 @@ from typing import Any
 
 import msgspec
 
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.process_roles import vendor_of
 
 _VENDOR_OF_NAME = (
-    (re.compile(r"\bamd\b|instinct|radeon|\bmi\d{2,3}", re.I), "amd"),
-    (re.compile(r"intel|data center gpu max|\barc\b", re.I), "intel"),
-    (re.compile(r"ascend", re.I), "ascend"),
-    (re.compile(r"artemis|mtia", re.I), "mtia"),
+    (regex(r"\bamd\b|instinct|radeon|\bmi\d{2,3}", re.I), "amd"),
+    (regex(r"intel|data center gpu max|\barc\b", re.I), "intel"),
+    (regex(r"ascend", re.I), "ascend"),
+    (regex(r"artemis|mtia", re.I), "mtia"),
     # Last: its bare model numbers resemble others (Arc A770, Radeon PRO V620).
     (
-        re.compile(
+        regex(
             r"nvidia|tesla|geforce|quadro|titan|\b[avhbgl]\d{1,3}0{1,2}\b|\bgh200|\bgb\d00", re.I
         ),
         "nvidia",
@@ -33,7 +34,7 @@ _VENDOR_OF_CALL = {
     "aiu": "ibm",
 }
 _VENDOR_OF_CATEGORY = (("mtia", "mtia"), ("xpu", "intel"))
-_WHOLE = re.compile(r"-?\d{1,19}", re.ASCII)
+_WHOLE = regex(r"-?\d{1,19}", re.ASCII)
 _VERSION_KEYS = {
     "cuda_runtime_version": "CUDA runtime",
     "cuda_driver_version": "CUDA driver",

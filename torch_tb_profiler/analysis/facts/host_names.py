@@ -9,17 +9,18 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import STEP_MARK, Role
 from torch_tb_profiler.store.strings import StringTable
 
-_STEP = re.compile(rf"(?:ProfilerStep#|.{{1,200}}{STEP_MARK})(\d{{1,18}})$", re.DOTALL)
-_DATALOADER = re.compile(r"enumerate\(Data(?:Loader|Pipe)\)#")
+_STEP = regex(rf"(?:ProfilerStep#|.{{1,200}}{STEP_MARK})(\d{{1,18}})$", re.DOTALL)
+_DATALOADER = regex(r"enumerate\(Data(?:Loader|Pipe)\)#")
 _DATA_PARALLEL = "DataParallel.forward"
 _DISTRIBUTED = "DistributedDataParallel.forward"
-GRAPH_LAUNCH = re.compile(r"(?:cuda|cu|hip|hipModule)GraphLaunch|xpuGraphLaunch")
-_COLLECTIVE = re.compile(
+GRAPH_LAUNCH = regex(r"(?:cuda|cu|hip|hipModule)GraphLaunch|xpuGraphLaunch")
+_COLLECTIVE = regex(
     r"(?P<backend>nccl|rccl|gloo|ucc|mpi|hccl|xccl|oneccl|ccl|msccl|mscclpp|nvshmem|cncl|bkcl|eccl):(?!:)"
     r"|(?:_?c10d(?:_functional)?|_c10d_functional_autograd|symm_mem|deep_ep)::"
     r"|record_param_comms"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     sum_floats,
 )
 from torch_tb_profiler.hardware.knowledge import Knowledge
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Trace
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _LARGEST = 1e9
 """Larger arguments are nonsense, and their product with a duration might overflow."""
-_NUMBER = re.compile(r"\d+")
+_NUMBER = regex(r"\d+")
 _THREADS = 2048
 """Of a multiprocessor, at most: no device of any vendor keeps more."""
 _ARGUMENTS = ("grid", "block", "registers", "shared_memory", "blocks_per_sm", "occupancy")

@@ -7,22 +7,23 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.host_names import name_mask, named
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.model import Trace
 
 _CAPTURE = r"(?:cuda|cu|hip)Stream{}Capture"
-KERNEL_LAUNCH = re.compile(
+KERNEL_LAUNCH = regex(
     r"\w*(?:Launch\w*Kernel|KernelLaunch)\w*$|clEnqueueNDRangeKernel$|\w+@launch$"
 )
 """Runtime calls that launch a kernel, of any vendor."""
 
-GIVES_WORK = re.compile(r"\w*(?:Launch|Memcpy|Memset|Enqueue)")
+GIVES_WORK = regex(r"\w*(?:Launch|Memcpy|Memset|Enqueue)")
 """Runtime calls that give the device anything to do, matched at the start of the name."""
-WAITS = re.compile(
+WAITS = regex(
     r"(?:cuda|cu|hip|acl|aclrt|ze|ur|xpu)\w*Synchron|synchronize|(?:cuda|hip|cu)Memcpy(?!\w*Async)|urEventWait|urQueueFinish|(?:cuda|hip)MemcpyWithStream"
 )
 """Runtime calls that wait for the device, matched at the start of the name."""
-ALLOCATES = re.compile(
+ALLOCATES = regex(
     r"(?:cuda|hip|cu)(?:Malloc|Free|Mem(?:Create|Map|Unmap|Release|Alloc|Free))(?!Host|Pitch)"
 )
 """Runtime calls that take memory from the driver or give it back, matched at the start of the name."""

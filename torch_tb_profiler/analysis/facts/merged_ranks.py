@@ -23,6 +23,7 @@ from torch_tb_profiler.analysis.arrays.grouping import extreme_by
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.device_owners import Launches, owners_of_work
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
@@ -35,21 +36,21 @@ _BLOCK = 1 << 18
 
 _BRACKETS = r"\[[^\]]{1,80}\]|\([^)]{1,80}\)|\{[^}]{1,80}\}|<[^>]{1,80}>"
 
-_RANK = re.compile(r"(?<![a-zA-Z])rank[-_=.: #]?\d{1,7}", re.IGNORECASE | re.ASCII)
+_RANK = regex(r"(?<![a-zA-Z])rank[-_=.: #]?\d{1,7}", re.IGNORECASE | re.ASCII)
 
-_PLACES = re.compile(
+_PLACES = regex(
     r"(?<![a-zA-Z])(?:d?cp|dp|ep|etp|pp|sp|tp)[-_=]?\d{1,6}"
     r"(?:[-_., ](?:d?cp|dp|ep|etp|pp|sp|tp)[-_=]?\d{1,6})*",
     re.IGNORECASE | re.ASCII,
 )
 
-_LEADING = re.compile(rf"^\s*(?:{_BRACKETS})")
+_LEADING = regex(rf"^\s*(?:{_BRACKETS})")
 
-_TRAILING = re.compile(rf"(?:{_BRACKETS})\s*$")
+_TRAILING = regex(rf"(?:{_BRACKETS})\s*$")
 
-_NUMBER = re.compile(r"\d+", re.ASCII)
+_NUMBER = regex(r"\d+", re.ASCII)
 
-_EDGE = re.compile(r"^[\s\[\](){}<>:;,_/|@#.=-]+|[\s\[\](){}<>:;,_/|@#.=-]+$")
+_EDGE = regex(r"^[\s\[\](){}<>:;,_/|@#.=-]+|[\s\[\](){}<>:;,_/|@#.=-]+$")
 
 _LONGEST = 200
 """Characters of a process id that a label is looked for in."""

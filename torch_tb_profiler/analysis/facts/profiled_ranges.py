@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.arrays.grouping import matching_points, occurren
 from torch_tb_profiler.analysis.facts.devices import device_of
 from torch_tb_profiler.analysis.facts.host_names import named
 from torch_tb_profiler.analysis.facts.launches import kernel_launches
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 
@@ -86,7 +86,7 @@ def match_ranges(trace: Trace, parent: Array, launched_by: Array) -> RangeLaunch
     graphs = _outermost(graph_calls, parent)
     threads = _of_devices(trace, device, launches)
     spare = 0
-    for number in np.unique(device).tolist():
+    for number in unique_values(device).tolist():
         own = np.flatnonzero(device == number)
         slices[own] = are_slices(spans["start"][row[own]], spans["dur"][row[own]])
         if threads is None:

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.facts import defects as d
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.merged_ranks import MergedRanks, find_ranks
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.defects import DefectCounts
@@ -35,7 +36,7 @@ from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 UNRANKED = "without rank"
 """Name of the part of what belongs to no rank, or to one of several."""
 _TIMED = ("memory", "flows", "instants")
-_LAST_NUMBER = re.compile(r"(\d{1,9})\D*$", re.ASCII)
+_LAST_NUMBER = regex(r"(\d{1,9})\D*$", re.ASCII)
 
 
 class RankPart(msgspec.Struct, frozen=True):

@@ -16,7 +16,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import picked, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
@@ -66,11 +66,11 @@ def replayed_calls(
     work, call = work[call >= 0], call[call >= 0]
     width = max(calls.n, 1)
     own = replayed["replay"][work].astype(np.int64) * width + call
-    keys = [np.unique(own)]
+    keys = [unique_values(own)]
     while len(keys[-1]):
         above = parent[keys[-1] % width]
-        keys.append(np.unique((keys[-1] // width * width + above)[above >= 0]))
-    key = np.unique(np.concatenate(keys))
+        keys.append(unique_values((keys[-1] // width * width + above)[above >= 0]))
+    key = unique_values(np.concatenate(keys))
     replay, call = key // width, key % width
     above = parent[call] if len(key) else key
     step_of = np.full(replays.n, -1, np.int64)

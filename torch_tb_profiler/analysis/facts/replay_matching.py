@@ -12,7 +12,6 @@ Nothing is named that fits in two ways, unless both ways say the same.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
@@ -27,13 +26,14 @@ from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.facts.iterations import said_around
 from torch_tb_profiler.hardware.server_steps import server_step
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import NONE
 
-_COPY_KERNEL = re.compile(r"__amd_rocclr_(copy|fill)Buffer")
+_COPY_KERNEL = regex(r"__amd_rocclr_(copy|fill)Buffer")
 """What AMD's driver runs for a copy (or memset) node of a graph."""
 _COPY, _SET = -2, -3
 """Tokens of copies and memsets; those of kernels are numbers of their names."""

@@ -9,7 +9,6 @@ line that ran at that moment, which is the line that started the recording and n
 
 from __future__ import annotations
 
-import re
 from itertools import pairwise
 
 import msgspec
@@ -20,14 +19,15 @@ from torch_tb_profiler.analysis.arrays.nesting import climb, depths
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.facts.replay_calls import ReplayedCalls, joined
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import fact_schema
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
 
-_PROFILER = re.compile(r"(?:^|[/\\])torch[/\\](?:autograd[/\\]profiler\.py|profiler[/\\]\w+\.py)\(")
+_PROFILER = regex(r"(?:^|[/\\])torch[/\\](?:autograd[/\\]profiler\.py|profiler[/\\]\w+\.py)\(")
 
 _DEEPEST = 1000
 
@@ -263,7 +263,7 @@ def opened_frames(trace: Trace, enclosing: Array, strings: StringBuilder) -> Tab
     began = _began(trace, chains)
     names = [spans["name"][chain[spans["start"][chain] < began]] for chain in chains]
     shown = {}
-    for number in np.unique(np.concatenate(names)).tolist() if names else ():
+    for number in unique_values(np.concatenate(names)).tolist() if names else ():
         frame_ = PythonFrame.of(trace.strings[number])
         if frame_ is not None and frame_.line is not None and frame_.file.endswith(".py"):
             shown[number] = strings.intern(frame_.without_line)

@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
 from torch_tb_profiler.analysis.facts.step_work import LEAST_STEPS, StepWork
 from torch_tb_profiler.hardware.server_steps import PHASES
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 
 Floats = Array
 
@@ -74,7 +74,7 @@ def step_kinds(work: StepWork, cut: Mask, serves: bool) -> StepKinds:
     flags = np.where(cut, StepFlag.CUT, 0).astype(np.uint8)
     group = _launching_the_same(work, ~cut)
     whole = ~cut & (work.wall > 0)
-    for phase in np.unique(work.phase[whole]).tolist():
+    for phase in unique_values(work.phase[whole]).tolist():
         rows = np.flatnonzero(whole & (work.phase == phase))
         flags[rows[: _cold_count(work, rows, group)]] |= np.uint8(StepFlag.COLD)
     is_cold = (flags & StepFlag.COLD) != 0
@@ -103,7 +103,7 @@ def _launching_the_same(work: StepWork, counted: Mask) -> Ints:
 def _divided(number: Ints, among: Callable[[Ints], Ints]) -> Ints:
     """Groups of steps (−1 of none), each divided by numbers ``among`` its rows."""
     found = np.full(len(number), -1, np.int64)
-    for own in np.unique(number[number >= 0]).tolist():
+    for own in unique_values(number[number >= 0]).tolist():
         rows = np.flatnonzero(number == own)
         found[rows] = among(rows) + found.max(initial=-1) + 1
     return found
@@ -180,7 +180,7 @@ def _is_cold(work: StepWork, rows: Ints, group: Ints, proven: bool) -> bool:
 
 def _nearest(calls: Floats, first: int, others: Ints, group: Ints) -> Ints:
     """Of some steps those of the recurring content that shares most calls with another step; all where there is none."""
-    groups = [others[group[others] == number] for number in np.unique(group[others])]
+    groups = [others[group[others] == number] for number in unique_values(group[others])]
     mix = calls / np.maximum(calls.sum(axis=1, keepdims=True), 1)
     shared = [np.minimum(mix[first], mix[at].mean(axis=0)).sum() * (len(at) > 1) for at in groups]
     return groups[int(np.argmax(shared))] if max(shared) > 0 else others

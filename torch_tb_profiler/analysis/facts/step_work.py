@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.facts.host_names import HostNames, spans_named
 from torch_tb_profiler.analysis.facts.steps import StepWindows
 from torch_tb_profiler.analysis.facts.workload_kind import BACKWARD, BACKWARD_KERNEL
 from torch_tb_profiler.hardware.knowledge import Knowledge
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
@@ -30,21 +31,21 @@ DOES_ALL = 0.8
 """A step does all that others do when it calls at least this share of it."""
 OTHER_SIZE = 0.5
 """A step does work of another size when it calls less than this share of theirs with the same shapes."""
-SETUP_CALLS = re.compile(
+SETUP_CALLS = regex(
     r"(?:cu|cuda|hip)(?:(?:Module|Library)(?:Load|GetFunction|GetKernel)"
     r"|(?:Mem)?(?:Host|Ext)?(?:Malloc|Alloc|Free|Create|Map|Unmap|Reserve|Address|SetAccess|Release|Init)(?!.*Async)"
     r"|Graph(?:Instantiate|ExecUpdate)|StreamBeginCapture|FuncGetAttributes)"
 )
-_CODE = re.compile(
+_CODE = regex(
     r"compile_inner|compile_fx|convert_frame|dynamo_timed|backend_compile|aot_autograd|inductor_compile|async_compile"
     r"|cpp_extension|cudagraphify|autotune|do_bench|_find_and_load\b|triton/compiler/|dlopen|PyInit_",
     re.IGNORECASE,
 )
 """Calls that compile, load, allocate or tune. What is part of every step counts as none."""
-_OPTIMIZER = re.compile(
+_OPTIMIZER = regex(
     r"Optimizer\.step#|aten::_fused_(?:adamw?|sgd|adagrad)_$|.*[\\/]torch[\\/]optim[\\/]\w+\.py\(\d+\): step$"
 )
-_OPTIMIZER_KERNEL = re.compile(r"multi_tensor_apply_kernel.*(?:Adam|SGD|Sgd|Lamb|LAMB|Adagrad)")
+_OPTIMIZER_KERNEL = regex(r"multi_tensor_apply_kernel.*(?:Adam|SGD|Sgd|Lamb|LAMB|Adagrad)")
 
 
 class StepWork(msgspec.Struct, frozen=True):

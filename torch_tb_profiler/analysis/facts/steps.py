@@ -31,8 +31,9 @@ from torch_tb_profiler.analysis.facts.iterations import (
 )
 from torch_tb_profiler.analysis.facts.workload_kind import is_training
 from torch_tb_profiler.hardware.server_steps import NO_REQUESTS, UNKNOWN, Requests, ServerStep
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.categories import CATEGORIES
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import STEP_MARK, Role
 from torch_tb_profiler.store.strings import StringTable
@@ -44,11 +45,11 @@ if TYPE_CHECKING:
 __all__ = ["StepFlag", "StepWindows", "cut_steps", "find_steps", "odd_reasons"]
 
 LONGEST_COUNTED = 200
-_COUNTED = re.compile(
+_COUNTED = regex(
     r"(?P<stem>.*(?:step|iteration|iter|batch))[ _#:=-]{0,2}\d{1,18}$",
     re.IGNORECASE | re.ASCII | re.DOTALL,
 )
-_STEPS = re.compile(r"(?:step|iteration|iter|batch)\Z", re.IGNORECASE)
+_STEPS = regex(r"(?:step|iteration|iter|batch)\Z", re.IGNORECASE)
 DEEPEST_STEPS = 8
 """Levels of annotations in which steps are looked for."""
 CUT_FACTOR = 0.8
@@ -172,7 +173,7 @@ def cut_steps(work: Ints, operators: Array, phase: Array) -> Mask:
         step; steps are compared with those of the same number.
     """
     cut = np.zeros(len(work), np.bool_)
-    for number in np.unique(phase).tolist():
+    for number in unique_values(phase).tolist():
         rows = np.flatnonzero(phase == number)
         launched = work[rows]
         cut[rows[min(_first_cut(launched), _first_empty(launched + operators[rows])) :]] = True
@@ -399,7 +400,9 @@ def _model_passes(trace: Trace) -> ServerIterations:
 
 def _longest(spans: Table, row: Ints) -> Ints:
     """The outermost calls of the module that takes most of the time on its thread; none if they do not repeat or cover enough."""
-    outer = [row[spans["track"][row] == track] for track in np.unique(spans["track"][row]).tolist()]
+    outer = [
+        row[spans["track"][row] == track] for track in unique_values(spans["track"][row]).tolist()
+    ]
     calls = np.concatenate([_NONE, *(outermost(spans, rows) for rows in outer)])
     if not len(calls):
         return calls

@@ -29,7 +29,7 @@ from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.host_names import named
 from torch_tb_profiler.analysis.facts.launches import KERNEL_LAUNCH, WAITS, capturing
 from torch_tb_profiler.analysis.facts.steps import StepWindows
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
 from torch_tb_profiler.store.fact_schema import UNRECORDED_WORK
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -180,7 +180,7 @@ def _unknown(trace: Trace, caused: DeviceCauses, calls: Ints, row: Ints) -> tupl
     since = np.maximum(start, ended[np.searchsorted(launched, start, side="left")])
     until = following[np.searchsorted(launched, start, side="right")]
     waits = calls[named(trace, calls, WAITS.match)]
-    for track in np.unique(spans["track"][row]).tolist():
+    for track in unique_values(spans["track"][row]).tolist():
         own = np.flatnonzero(spans["track"][row] == track)
         there = waits[spans["track"][waits] == track]
         returns = np.append(spans["start"][there] + spans["dur"][there], last)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 import numpy as np
 
@@ -16,13 +14,14 @@ from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.facts.replay_calls import ReplayedCalls, joined
 from torch_tb_profiler.analysis.facts.replay_matching import Replays
 from torch_tb_profiler.analysis.facts.steps import StepWindows
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
 
-_COMPILED = re.compile(
+_COMPILED = regex(
     r"triton_|(?:graph_\d+_)?cpp_fused_|CompiledF|Torch-Compiled Region|## Call CompiledFxGraph"
 )
 """Kernels that inductor makes are recorded as operators of their name; regions are annotations."""

@@ -39,6 +39,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.facts.host_names import distinct, distinct_names, named
 from torch_tb_profiler.analysis.facts.launches import KERNEL_LAUNCH, capturing
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Mask
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.process_roles import PROFILERS, TORCH_NPU
@@ -53,21 +54,21 @@ FEW_KERNELS = 8
 FEW_OPERATORS = 20
 _LONGEST = 80
 """Characters of a name that the evidence quotes."""
-_OPTIMIZER = re.compile(r"Optimizer\.(?:step|zero_grad)#")
-BACKWARD = re.compile(r"autograd::engine::evaluate_function: |(?:\w+::)*\w+Backward\d*$")
-BACKWARD_KERNEL = re.compile(r"backward|_bwd|bwd_|wgrad|dgrad", re.I)
+_OPTIMIZER = regex(r"Optimizer\.(?:step|zero_grad)#")
+BACKWARD = regex(r"autograd::engine::evaluate_function: |(?:\w+::)*\w+Backward\d*$")
+BACKWARD_KERNEL = regex(r"backward|_bwd|bwd_|wgrad|dgrad", re.I)
 _SERVERS = (
     # execute_32_context_0(sq0…)_generation_32(sq32…), execute_context_1(888)_generation_0(0)
-    ("vLLM or SGLang", re.compile(r"execute_(?:\d+_)?(?:context|new)_\d+"), ()),
+    ("vLLM or SGLang", regex(r"execute_(?:\d+_)?(?:context|new)_\d+"), ()),
     (
         "SGLang",
-        re.compile(r"step\[[A-Z_]+ |sglang(?:_profiler)?::|sgl_kernel::"),
+        regex(r"step\[[A-Z_]+ |sglang(?:_profiler)?::|sgl_kernel::"),
         ("sglang/srt/",),
     ),
-    ("vLLM", re.compile(r"vllm::"), ("vllm/v1/", "vllm/worker/", "vllm/engine/")),
+    ("vLLM", regex(r"vllm::"), ("vllm/v1/", "vllm/worker/", "vllm/engine/")),
     (
         "TensorRT-LLM",
-        re.compile(r"trtllm::|tensorrt_llm::|\[Executor\] _forward_step"),
+        regex(r"trtllm::|tensorrt_llm::|\[Executor\] _forward_step"),
         ("tensorrt_llm/",),
     ),
     ("TGI", None, ("text_generation_server/",)),
@@ -77,14 +78,14 @@ _MODULE = "nn.Module: "
 
 # SGLang uses parts of vLLM, not the other way round.
 _OF_SERVERS = (
-    (Writer.SGLANG, re.compile(r"sglang|sgl_kernel|step\[[A-Z_]+ ")),
-    (Writer.VLLM, re.compile(r"vllm")),
+    (Writer.SGLANG, regex(r"sglang|sgl_kernel|step\[[A-Z_]+ ")),
+    (Writer.VLLM, regex(r"vllm")),
 )
 
 _OF_TRAINERS = (
-    (Writer.LIGHTNING, re.compile(r"\[pl\]|\[Strategy\]|(?:pytorch_lightning|lightning/pytorch)/")),
-    (Writer.TRANSFORMERS, re.compile(r"transformers/trainer\.py")),
-    (Writer.LOOP, re.compile(r"ProfilerStep|Optimizer\.step#")),
+    (Writer.LIGHTNING, regex(r"\[pl\]|\[Strategy\]|(?:pytorch_lightning|lightning/pytorch)/")),
+    (Writer.TRANSFORMERS, regex(r"transformers/trainer\.py")),
+    (Writer.LOOP, regex(r"ProfilerStep|Optimizer\.step#")),
 )
 
 _HEADER = frozenset(

@@ -12,7 +12,6 @@ Frames of libraries are folded, modules stand beside the line that calls them, a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -23,6 +22,7 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.figures.operators import frames, operator_stacks
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.analysis.figures.source_lines import PACKAGE, line_ranks, shown_frames
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.model import Facts
@@ -53,7 +53,7 @@ CALLERS = DisplaySpec(
 )
 _SUMS = ("calls", "device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
 _MODULE = "nn.Module: "
-_NUMBER = re.compile(r"_\d+$")
+_NUMBER = regex(r"_\d+$")
 _MOST_ROWS = 5000
 _MOST_LAYERS = 3
 

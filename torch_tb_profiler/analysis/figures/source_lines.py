@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.host_names import distinct
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.python_frames import PythonFrame
@@ -22,13 +24,13 @@ RANKS = (OTHERS, PACKAGE, OWN)
 LineGroup = Literal["own", "package"]
 """Which frame stands for all within it. ``own``: the nearest of the user's own program, and only without one the nearest of a package;
 ``package``: the nearest of either."""
-_OTHERS = re.compile(
+_OTHERS = regex(
     r"(?:^|/)(?:lib/python[\d.]+|python[\d.]*/lib|torch|torchgen|functorch|triton|torch_tb_profiler"
     r"|torchinductor_[^/]*|torch_compile_debug|[^/]*(?:inductor|compile)_cache)/|^<(?!ipython-input)|^runpy\.py$"
     r"|(?:^|/)[a-z2-7]{2}/c[a-z2-7]{45,}\.py$",
     re.IGNORECASE,
 )
-_INSTALLED = re.compile(r"(?:^|/)(?:site|dist)-packages/")
+_INSTALLED = regex(r"(?:^|/)(?:site|dist)-packages/")
 _NAMES = """
 accelerate aiohttp aiter albumentations apex asyncpg av bitsandbytes boto3 botocore click cloudpickle
 colossalai composer cv2 dask datasets decord deepspeed detectron2 dgl diffusers einops evaluate fairscale
@@ -100,6 +102,7 @@ def line_of_frames(frames: str) -> str:
     return max(listed, key=_rank, default="")
 
 
+@lru_cache(maxsize=1 << 12)
 def _rank(text: str) -> int:
     frame = PythonFrame.of(text)
     return _rank_of_file(frame.file) if frame and frame.is_source else 0

@@ -6,7 +6,9 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
-_WORD = re.compile(r"\w+", re.ASCII)
+from torch_tb_profiler.patterns import regex
+
+_WORD = regex(r"\w+", re.ASCII)
 _READ = 4096
 _MOST = 4
 

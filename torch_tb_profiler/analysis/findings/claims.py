@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty
@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit, Simulation
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, is_one_of
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.roles import Role
@@ -81,10 +81,9 @@ class Removed:
         """Positions of what a change shortens, and by how much: of device work and of segments."""
         found = []
         for part in ("work", "segment"):
-            before, after = getattr(self._unchanged, part), getattr(changed, part)
-            gone = np.maximum(before - after, 0) if after is not before else np.zeros(0)
-            row = np.flatnonzero(gone)
-            found.append((row, gone[row]))
+            row = changed.differs.get(part, np.zeros(0, np.int64))
+            gone = getattr(self._unchanged, part)[row] - getattr(changed, part)[row]
+            found.append((row[gone > 0], gone[gone > 0]))
         return found
 
     def told(self, changed: Durations) -> int:
@@ -126,38 +125,41 @@ class PathTime:
         self._step, self._cause, self._event = path["step"], path["cause"], path["event"]
         self._start, self._end, self._group = path["start"], path["end"], path["group"]
         self._time = self._end - self._start
-        table, mark = context.facts["steps"], np.append(context.trace["spans"]["start"], -1)
-        self.steps = table.n
+        table, spans = context.facts["steps"], context.trace["spans"]
+        self.steps, self._spans = table.n, spans.n
+        self._track = picked(spans["track"], self._event)
+        self._of_device = is_one_of(self._cause, (*_DEVICE, *_DEVICE_WAITS)) & (self._event >= 0)
         # Inside the mark of a step alone nothing of the program was recorded.
-        marked = mark[self._event] == table["host_start"][self._step]
-        self._silent = np.isin(self._cause, _SILENT)
+        marked = picked(spans["start"], self._event) == table["host_start"][self._step]
+        self._silent = is_one_of(self._cause, _SILENT)
         self._silent |= (self._cause == PathCause.ANNOTATION) & marked
         self._said = np.zeros(len(self._time), np.int64)
 
     def acted_on(self, changed: Durations) -> Ints:
         """Of each piece of the path, how much a change acts on, ns."""
         graph, before = self._simulation.scene.graph, self._simulation.measured
-        spans, alters = self._context.trace["spans"], self._simulation.alters(changed)
+        differs = changed.differs
         # A host that waits no longer runs ahead: all that it does then counts.
-        if "waits" in alters:
+        if "waits" in differs:
             return self._time
         acted = np.zeros(len(self._time), np.int64)
-        device = np.isin(self._cause, (*_DEVICE, *_DEVICE_WAITS)) & (self._event >= 0)
-        if "work" in alters:
-            row = graph.work.row[changed.work < before.work]
-            at = mask_of(spans.n + 1, row)[self._event] & device
+        device = self._of_device
+        if "work" in differs:
+            row = differs["work"]
+            row = graph.work.row[row[changed.work[row] < before.work[row]]]
+            at = mask_of(self._spans + 1, row)[self._event] & device
             acted[at] = self._time[at]
-        if {"lead", "latency", "after", "floor"} & set(alters):
-            at = np.isin(self._cause, _DEVICE_WAITS)
+        if {"lead", "latency", "after", "floor"} & set(differs):
+            at = is_one_of(self._cause, _DEVICE_WAITS)
             acted[at] = self._time[at]
-        if "segment" in alters:
-            shorter = np.flatnonzero(changed.segment < before.segment)
+        if "segment" in differs:
+            shorter = differs["segment"]
+            shorter = shorter[changed.segment[shorter] < before.segment[shorter]]
             tracks = graph.host.track[shorter]
-            track = np.append(spans["track"], -1)[self._event]
             for thread in np.unique(tracks).tolist():
                 own = shorter[tracks == thread]
                 periods = union(graph.host.start[own], graph.host.end[own])
-                own = np.flatnonzero(((track == thread) | (track < 0)) & ~device)
+                own = np.flatnonzero(((self._track == thread) | (self._track < 0)) & ~device)
                 reached = measure(periods, self._start[own], self._end[own])
                 acted[own] = np.maximum(acted[own], reached)
         return acted
@@ -177,7 +179,7 @@ class PathTime:
 
     def computes(self, acted: Ints) -> bool:
         """Whether most of what is acted on are operators and work of a device."""
-        own = np.isin(self._cause, (PathCause.OPERATOR, *_DEVICE))
+        own = is_one_of(self._cause, (PathCause.OPERATOR, *_DEVICE))
         return bool(acted[own].sum() > MOST * acted.sum())
 
     def all_recorded(self, acted: Ints, steps: Ints) -> bool:

@@ -7,10 +7,11 @@ import re
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.findings.operators import outermost
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext, Work
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 
-_DEEP = re.compile(r"(?:.*/)?copy\.py\(\d+\): deepcopy$")
+_DEEP = regex(r"(?:.*/)?copy\.py\(\d+\): deepcopy$")
 
 
 def copies_named(context: RuleContext, pattern: re.Pattern[str]) -> Work:

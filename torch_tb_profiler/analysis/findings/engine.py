@@ -235,11 +235,11 @@ def replay_error(simulation: Simulation) -> float:
 def _little(context: RuleContext, simulation: Simulation, durations: Durations) -> bool:
     """Whether all that is gone is too little: no step can be shorter by more than that."""
     unchanged, wall = simulation.measured, step_lengths(context.facts["steps"])
-    if not durations.waits.all():
+    if "waits" in durations.differs:
         return False
     removed = sum(
-        float(np.maximum(getattr(unchanged, part) - getattr(durations, part), 0).sum())
-        for part in simulation.alters(durations)
+        float(np.maximum(getattr(unchanged, part)[row] - getattr(durations, part)[row], 0).sum())
+        for part, row in durations.differs.items()
         if part in ("segment", "work", "lead", "latency")
     )
     return removed < min(THRESHOLD * int(wall[context.steps].sum()), ONE_STEP * int(wall.min()))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
@@ -12,7 +10,8 @@ from torch_tb_profiler.analysis.findings.candidate import Candidate
 from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.changes import DRIVER, LONG_SILENCE
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.patterns import regex
+from torch_tb_profiler.store.columns import Ints, is_one_of
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
@@ -21,7 +20,7 @@ LEAST = 0.05
 """Share of the steps from which on a function is worth a word."""
 MUCH = 1 / 3
 """Share of the steps from which on housekeeping is likely more than it needs to be."""
-NO_NAME = re.compile(r"\): <(?:listcomp|genexpr|dictcomp|setcomp|lambda)>$")
+NO_NAME = regex(r"\): <(?:listcomp|genexpr|dictcomp|setcomp|lambda)>$")
 """Functions within another that has a name."""
 MOST = 0.5
 """Share of a call that one callee must hold to stand for it."""
@@ -65,7 +64,7 @@ def on_path(context: RuleContext, *causes: PathCause) -> tuple[Ints, Ints, Ints]
     of a host thread the event is −1.
     """
     path = context.insight["critical_path"]
-    chosen = np.isin(path["cause"], causes) & np.isin(path["step"], context.steps)
+    chosen = is_one_of(path["cause"], causes) & np.isin(path["step"], context.steps)
     chosen &= (path["event"] >= 0) != (path["cause"] == PathCause.NOT_RECORDED)
     return path["event"][chosen].astype(np.int64), path["start"][chosen], path["end"][chosen]
 
@@ -93,7 +92,7 @@ def silent(context: RuleContext) -> Intervals:
     if not context.has_device or context.is_whole or context.steps[-1] != steps.n - 1:
         return Intervals(none, none)
     # An old version's operators hold its steps, too.
-    does = ~np.isin(spans["role"], _NO_WORK) & (context.names.step[spans["name"]] < 0)
+    does = ~is_one_of(spans["role"], _NO_WORK) & (context.names.step[spans["name"]] < 0)
     last = steps["start"].copy()
     for chosen in (does, spans["role"] == Role.PYTHON):
         row = np.flatnonzero(chosen)

@@ -27,6 +27,7 @@ from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, unio
 from torch_tb_profiler.analysis.findings.backward_calls import PAUSE, BackwardCalls
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathKind
 
@@ -46,28 +47,26 @@ prepare more.
 """
 SMALL = 0.5
 """Share of the time of half of the loops that work may take."""
-_VIEWS = re.compile(
+_VIEWS = regex(
     r"aten::(?:t|transpose|as_strided|select|slice|view|detach|expand|unsqueeze|squeeze|permute|alias|narrow)$"
 )
-_TAKES = re.compile(r"aten::(?:select|slice|narrow|item|_local_scalar_dense|index|index_select)$")
-_PRODUCTS = re.compile(
+_TAKES = regex(r"aten::(?:select|slice|narrow|item|_local_scalar_dense|index|index_select)$")
+_PRODUCTS = regex(
     r"aten::(?:linear|matmul|mm|bmm|addmm|baddbmm|addmv|mv|einsum|bilinear|_?\w*convolution|conv\w+"
     r"|embedding|layer_norm|rms_norm|batch_norm|group_norm|instance_norm|prelu|(?:lstm|gru|rnn\w*)(?:_cell)?"
     r"|scaled_dot_product_attention)$|(?!aten::)"
 )
 """Operators that may have weights; those that PyTorch does not define may, too."""
-_PRODUCT_BACKWARD = re.compile(
+_PRODUCT_BACKWARD = regex(
     re.escape(EVALUATE) + r"(?:Addmm|Mm|Bmm|Baddbmm|Mv|\w*Conv\w*|Embedding|Native\w*Norm)Backward"
 )
-_TAKE_BACKWARD = re.compile(
+_TAKE_BACKWARD = regex(
     re.escape(EVALUATE)
     + r"(?:Select|Slice|Unbind|Narrow|Index|IndexSelect|Split|Stack|Cat)\w*Backward"
 )
-_ENGINES = re.compile(
-    r"autograd::engine::|torch\.(?:distributed|autograd)|torch::|aten::as_strided$"
-)
+_ENGINES = regex(r"autograd::engine::|torch\.(?:distributed|autograd)|torch::|aten::as_strided$")
 """Calls that the program does not make itself: backward functions and their hooks."""
-_SUMS = re.compile(r"aten::add_?$")
+_SUMS = regex(r"aten::add_?$")
 _ACCUMULATE = EVALUATE + "torch::autograd::AccumulateGrad"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,14 +17,15 @@ from torch_tb_profiler.analysis.findings.edits import calls_gone, host_takes_eac
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext, Work
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.hardware.call import Call, Tensor, read_call
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.roles import DEVICE_ROLES
 
 LEAST_OWN_NS = 10_000
 """ns of an operator's own time on the host, below which it is mostly its call."""
 
-_MASKS = re.compile(r"aten::(?:bernoulli_?|native_dropout|_fused_dropout)$")
-_DROPOUT = re.compile(
+_MASKS = regex(r"aten::(?:bernoulli_?|native_dropout|_fused_dropout)$")
+_DROPOUT = regex(
     r"aten::(?:(?:feature_|alpha_|feature_alpha_)?dropout_?|native_dropout|_fused_dropout)$"
 )
 

@@ -36,24 +36,25 @@ from torch_tb_profiler.analysis.findings.backward_calls import BackwardCalls
 from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.what_if.model import Scene
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.patterns import regex
+from torch_tb_profiler.store.columns import Array, Ints, Mask, is_one_of
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.timeline_schema import Look
 
-_MODULE = re.compile(r"nn\.Module: ")
+_MODULE = regex(r"nn\.Module: ")
 
-_BACKWARD = re.compile(
+_BACKWARD = regex(
     r"autograd::engine::evaluate_function|<built-in method run_backward |torch/autograd/graph\.py"
 )
 
-_NOT_HOUSEKEEPING = re.compile(
+_NOT_HOUSEKEEPING = regex(
     r"torch/(?:optim|profiler|distributed|nn/parallel|utils/data|_dynamo|_inductor)/"
     r"|torch_tb_profiler/|torch/(?:autograd/profiler|_tensor|autograd/__init__)\.py.*: (?:step|backward|_enter|_exit)"
 )
 
-_OPTIMIZER = re.compile(r"Optimizer\.")
+_OPTIMIZER = regex(r"Optimizer\.")
 
 
 class Training(msgspec.Struct, frozen=True, dict=True):
@@ -337,7 +338,8 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
 
     def of_role(self, *roles: Role) -> Ints:
         """Rows of the spans of some roles."""
-        return np.flatnonzero(np.isin(self.trace["spans"]["role"], roles))
+        role = self.trace["spans"]["role"]
+        return self.scene.once(roles, lambda: np.flatnonzero(is_one_of(role, roles)))
 
     def on_main(self, rows: Ints) -> Ints:
         """Those of some rows of spans that are on the program's thread."""

@@ -10,7 +10,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 import msgspec
@@ -23,11 +22,12 @@ from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.findings.operators import outermost
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.roles import Role
 
 _S = r"[\\/]"
-_BELONGS = re.compile(
+_BELONGS = regex(
     rf"Optimizer\.|enumerate\(Data(?:Loader|Pipe)\)|.*torch{_S}(?:optim|utils{_S}data){_S}.*\.py\(\d+\): "
     rf"|.*torch{_S}nn{_S}utils{_S}clip_grad\.py\(\d+\): |Torch-Compiled Region: |## Call CompiledFxGraph"
     r"|.*\bcompile_id="
@@ -283,9 +283,11 @@ def _rare_gap(context: RuleContext, gaps: CommonGaps) -> Own | None:
     long = 2 * gap >= gap.max(axis=0)
     others = np.where(long, 0, gap).max(axis=0)
     clear = np.where(long, gap, np.iinfo(np.int64).max).min(axis=0) >= _CLEAR * others
-    regular = np.array([every(np.flatnonzero(column), len(gap)) > 1 for column in long.T])
-    total = np.where(long, gap - others, 0).sum(axis=0)
-    total[~(clear & regular & (long.sum(axis=0) >= _OFTEN))] = 0
+    clear &= long.sum(axis=0) >= _OFTEN
+    steps, pattern = np.unique(long[:, clear], axis=1, return_inverse=True)
+    regular = [every(np.flatnonzero(column), len(gap)) > 1 for column in steps.T]
+    clear[clear] = np.array(regular, np.bool_)[pattern.ravel()]
+    total = np.where(clear, np.where(long, gap - others, 0).sum(axis=0), 0)
     at = int(total.argmax())
     if not total[at]:
         return None

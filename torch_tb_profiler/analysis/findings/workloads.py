@@ -19,6 +19,7 @@ from torch_tb_profiler.analysis.findings.edits import work_takes
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext, Work
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.peaks import achievable_share
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 
 LONG_KERNEL = 20_000
@@ -34,8 +35,8 @@ _OPERANDS = {
 }
 """Where the two matrices stand among the inputs of products."""
 _SIDES = 2
-_DIMENSION = re.compile(r"(\w+)=(\d{1,18})(?!\w)", re.ASCII)
-_ALIGNED = re.compile(r"align(\d{1,2})(?!\d)", re.ASCII)
+_DIMENSION = regex(r"(\w+)=(\d{1,18})(?!\w)", re.ASCII)
+_ALIGNED = regex(r"align(\d{1,2})(?!\d)", re.ASCII)
 
 
 def beyond_least(context: RuleContext, some: Work, time: Array) -> tuple[Ints, Ints, Ints]:

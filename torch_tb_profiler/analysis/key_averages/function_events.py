@@ -27,6 +27,7 @@ from torch_tb_profiler.analysis.key_averages.allocations import (
     allocated_within,
     standalone_records,
 )
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
@@ -34,9 +35,9 @@ from torch_tb_profiler.store.strings import StringBuilder, StringTable
 
 _HOST = (Role.OPERATOR, Role.RUNTIME, Role.ANNOTATION, Role.PYTHON, Role.OVERHEAD)
 _DEVICE = (*DEVICE_ROLES, Role.DEVICE_ANNOTATION, Role.SYNC, Role.COUNTER_RANGE)
-_OVERLOADED = re.compile(r"(\w+::\w+)\.(\w+)", re.ASCII)
+_OVERLOADED = regex(r"(\w+::\w+)\.(\w+)", re.ASCII)
 """``aten::add.Tensor``, as recorded with ``capture_overload_names``."""
-_COLLECTIVE_WORK = re.compile(r"(?:nccl|gloo|ucc|mpi|xccl|hccl|cncl):(?!:)")
+_COLLECTIVE_WORK = regex(r"(?:nccl|gloo|ucc|mpi|xccl|hccl|cncl):(?!:)")
 """Asynchronous titles that ``c10d::Work`` records (torch/csrc/distributed/c10d/Work.cpp)."""
 _STEP, _ANY_STEP = "ProfilerStep#", "ProfilerStep*"
 

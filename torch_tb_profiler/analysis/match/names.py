@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Sequence
 from functools import lru_cache
 from typing import Protocol
@@ -10,18 +9,19 @@ from typing import Protocol
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.strings import StringTable
 
 _CHANGING = (
-    (re.compile(r"0x[0-9a-fA-F]+"), "0x"),
-    (re.compile(r"\bf[a-z0-9]{40,}\b"), ""),  # the key of a compiled graph
-    (re.compile(r": \d+/\d+(?:_\d+)?$"), ""),  # Torch-Compiled Region: 0/1
-    (re.compile(r"(Backward)\d+\b"), r"\1"),
-    (re.compile(r"(?:_\d+)+$"), ""),  # Linear_3, triton_poi_fused_add_0
+    (regex(r"0x[0-9a-fA-F]+"), "0x"),
+    (regex(r"\bf[a-z0-9]{40,}\b"), ""),  # the key of a compiled graph
+    (regex(r": \d+/\d+(?:_\d+)?$"), ""),  # Torch-Compiled Region: 0/1
+    (regex(r"(Backward)\d+\b"), r"\1"),
+    (regex(r"(?:_\d+)+$"), ""),  # Linear_3, triton_poi_fused_add_0
 )
 _LONGEST = 4096
-_NUMBER = re.compile(r"\d+")
+_NUMBER = regex(r"\d+")
 
 
 def without_numbers(name: str) -> str:

@@ -14,7 +14,6 @@ Of a snapshot, which has no spans, the call stacks of the records say it.
 
 from __future__ import annotations
 
-import re
 from enum import IntEnum
 
 import msgspec
@@ -27,6 +26,7 @@ from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.facts.links import host_mask
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts, Trace
@@ -72,10 +72,8 @@ _MARKS = (
         rf"|.*torch{_SEP}nn{_SEP}(?:init|parameter)\.py\(\d+\): ",
     ),
 )
-_PHASES = tuple((phase, re.compile(text)) for phase, text in _MARKS)
-_CALL = re.compile(
-    rf".*torch{_SEP}nn{_SEP}modules{_SEP}module\.py\(\d+\): _(?:wrapped_)?call_impl$"
-)
+_PHASES = tuple((phase, regex(text)) for phase, text in _MARKS)
+_CALL = regex(rf".*torch{_SEP}nn{_SEP}modules{_SEP}module\.py\(\d+\): _(?:wrapped_)?call_impl$")
 
 
 class Phases(msgspec.Struct, frozen=True):

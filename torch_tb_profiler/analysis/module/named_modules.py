@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 
 import msgspec
@@ -17,6 +16,7 @@ import msgspec
 from torch_tb_profiler.analysis.compiled.calls import graph_of, region_of
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.host_names import name_mask
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Mask
 from torch_tb_profiler.store.model import Trace
 
@@ -28,8 +28,8 @@ MOST_MODULES = 100_000
 """Limit on modules; what would be beyond belongs to the enclosing module."""
 MOST_TEXT = 10_000
 """Characters that are read of one text."""
-_CALL = re.compile(r"(?P<instance>[^().:]*)\((?P<kind>[^()]*)\)(?:::[A-Za-z_0-9]+)?")
-_LIGHTNING_NAME = re.compile(r"\[pl\]\[module\](?P<kind>[^:]+):\s*(?P<path>.*)$")
+_CALL = regex(r"(?P<instance>[^().:]*)\((?P<kind>[^()]*)\)(?:::[A-Za-z_0-9]+)?")
+_LIGHTNING_NAME = regex(r"\[pl\]\[module\](?P<kind>[^:]+):\s*(?P<path>.*)$")
 
 GRAPH = "CompiledFxGraph "
 """How the name of a module that is a compiled graph begins."""

@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.figures.source_lines import (
     lines_of_stacks,
     lines_of_tree,
 )
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, is_one_of
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, known
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -145,7 +145,7 @@ def _of_operators(
 def _of_calls(trace: Trace, facts: Facts, selection: Selection, by: LineGroup) -> dict[str, Ints]:
     """Python's own time, that of annotations among it, and runtime calls outside operators."""
     spans, links = trace["spans"], facts["span_links"]
-    python = np.isin(spans["role"], (Role.PYTHON, Role.ANNOTATION))
+    python = is_one_of(spans["role"], (Role.PYTHON, Role.ANNOTATION))
     call = (spans["role"] == Role.RUNTIME) & (links["operator"] < 0)
     inside, parent = _inside(trace, facts, selection), links["parent"]
     beneath = np.flatnonzero(parent >= 0)

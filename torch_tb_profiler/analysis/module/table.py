@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import depths
 from torch_tb_profiler.analysis.module.modules import DIRECTIONS, ModuleSums, ModuleTree
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, known
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
@@ -62,8 +61,8 @@ what undoes the module's operators, and the module's reruns within the backward 
 """
 OTHERS = "other modules"
 """The name of what stands for modules that were left out."""
-_INSTANCE = re.compile(r"(?P<kind>.+)_\d+")
-_WRITTEN = re.compile(r"(?P<name>.*)\((?P<kind>[^()]+)\)")
+_INSTANCE = regex(r"(?P<kind>.+)_\d+")
+_WRITTEN = regex(r"(?P<name>.*)\((?P<kind>[^()]+)\)")
 
 
 def module_table(

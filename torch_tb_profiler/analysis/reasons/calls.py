@@ -23,7 +23,7 @@ from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.reasons.uses import Use, use_of
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.hardware.call import Call, read_call
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, is_one_of
 from torch_tb_profiler.store.roles import DEVICE_ROLES
 
 MOST_KINDS = 20_000
@@ -152,7 +152,7 @@ def calls_of(context: RuleContext) -> Calls:
 
 def _host(context: RuleContext, event: Ints) -> Ints:
     """The launch of device work, the event itself of host work."""
-    on_device = np.isin(context.trace["spans"]["role"][event], DEVICE_ROLES)
+    on_device = is_one_of(context.trace["spans"]["role"][event], DEVICE_ROLES)
     launch = picked(context.facts["span_links"]["launch"], event).astype(np.int64)
     return np.where(on_device, launch, event)
 

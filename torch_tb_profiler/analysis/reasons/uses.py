@@ -11,7 +11,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from enum import IntEnum
 
@@ -21,8 +20,9 @@ from torch_tb_profiler.analysis.findings.operators import tensors
 from torch_tb_profiler.hardware.call import Call, Unrecorded
 from torch_tb_profiler.hardware.fusion import step_of
 from torch_tb_profiler.hardware.results import Shape, broadcast, windows
+from torch_tb_profiler.patterns import regex
 
-DRAWS = re.compile(
+DRAWS = regex(
     r"rand|dropout|bernoulli|multinomial|poisson|(?:^|::)(?:normal|uniform|exponential)_?$"
 )
 """Names of functions that draw random numbers."""

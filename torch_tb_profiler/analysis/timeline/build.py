@@ -19,6 +19,7 @@ from torch_tb_profiler.analysis.timeline.counters import series_of
 from torch_tb_profiler.analysis.timeline.kinds import around
 from torch_tb_profiler.analysis.timeline.lanes import Lanes, lay_out
 from torch_tb_profiler.analysis.timeline.pyramid import Slices, build_levels, single_events
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import timeline_schema as schema
 from torch_tb_profiler.store.columns import Ints, Table
 from torch_tb_profiler.store.model import Facts, Trace
@@ -27,7 +28,7 @@ from torch_tb_profiler.store.timeline import Timeline
 
 ACTIVITY_PARTS = 1024
 UNSORTED = 1 << 62
-_DIGITS = re.compile(r"\d+", re.ASCII)
+_DIGITS = regex(r"\d+", re.ASCII)
 Progress = Callable[[int, int], None]
 
 

@@ -5,7 +5,6 @@ A change is written ``name`` or ``name:key=value,key=value``, e.g. ``scale:opera
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -35,7 +34,8 @@ from torch_tb_profiler.analysis.what_if.removal import fuse, fuse_chains
 from torch_tb_profiler.analysis.what_if.replay import Durations, take_away
 from torch_tb_profiler.analysis.what_if.stages import Stage
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.patterns import regex
+from torch_tb_profiler.store.columns import Ints, Mask, is_one_of
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
@@ -53,7 +53,7 @@ __all__ = [
     "without_sync",
 ]
 _HOST = (PathCause.OPERATOR, PathCause.PYTHON, PathCause.RUNTIME, PathCause.ANNOTATION)
-DRIVER = re.compile(
+DRIVER = regex(
     r"Lazy Function Loading|Runtime Triggered Module Loading|Driver Compiler|Command Buffer Full"
 )
 """Overhead records of the driver; all others are the profiler's."""
@@ -193,9 +193,13 @@ def _own_work(scene: Scene) -> Mask:
     and without. A long stretch in which nothing was recorded may be anything.
     """
     host = scene.graph.host
-    between = (host.cause == PathCause.NOT_RECORDED) & (host.track == scene.graph.main)
-    long = scene.silent & (host.end - host.start > LONG_SILENCE)
-    return np.asarray((np.isin(host.cause, _HOST) | between) & ~long)
+
+    def own() -> Mask:
+        between = (host.cause == PathCause.NOT_RECORDED) & (host.track == scene.graph.main)
+        long = scene.silent & (host.end - host.start > LONG_SILENCE)
+        return np.asarray((is_one_of(host.cause, _HOST) | between) & ~long)
+
+    return scene.once("own work", own)
 
 
 def launching(scene: Scene, within: float | None = None) -> dict[int, Intervals]:
@@ -203,7 +207,7 @@ def launching(scene: Scene, within: float | None = None) -> dict[int, Intervals]
     of a step.
     """
     spans, work = scene.trace["spans"], scene.graph.work
-    known = (work.launch >= 0) & np.isin(spans["role"][work.row], DEVICE_ROLES)
+    known = (work.launch >= 0) & is_one_of(spans["role"][work.row], DEVICE_ROLES)
     launch = np.unique(work.launch[known])
     periods = {}
     for track in np.unique(spans["track"][launch]).tolist():
@@ -228,11 +232,13 @@ def _no_sync(scene: Scene, durations: Durations, values: Values) -> None:
 def without_sync(scene: Scene, durations: Durations, calls: Mask) -> None:
     """The blocking calls among some rows of spans return at once."""
     calls = calls & ~_awaits_unrecorded(scene)
-    call = scene.graph.points.call
-    durations.waits[(call >= 0) & calls[call]] = False
-    host = scene.graph.host
-    waiting = host.cause == PathCause.SYNCHRONIZATION
-    durations.segment[waiting & np.append(calls, False)[host.span]] = 0
+    released, waiting = scene.waits
+    released = released[calls[scene.graph.points.call[released]]]
+    waiting = waiting[calls[scene.graph.host.span[waiting]]]
+    if len(released):
+        durations.waits[released] = False
+    if len(waiting):
+        durations.segment[waiting] = 0
 
 
 def _awaits_unrecorded(scene: Scene) -> Mask:
@@ -345,7 +351,7 @@ def _without_overhead(scene: Scene, durations: Durations, of_driver: bool) -> No
     taken = measure(
         union(spans["start"][row], spans["start"][row] + spans["dur"][row]), host.start, host.end
     )
-    durations.segment[:] = np.maximum(durations.segment - taken, 0)
+    take_away(durations, np.flatnonzero(taken), taken[taken > 0])
 
 
 @change(

@@ -21,6 +21,7 @@ from torch_tb_profiler.analysis.facts.host_names import named
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.removal import fusible, only_for
 from torch_tb_profiler.analysis.what_if.replay import Durations
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
@@ -33,12 +34,12 @@ _BRIEF = (100_000, 2_000_000)
 """ns that a collective of a device and of a host may take to count as small where its size is unknown."""
 _APART = 4
 """How many times as large as the smallest message the largest must be to tell latency from bandwidth."""
-_PRODUCT = re.compile(
+_PRODUCT = regex(
     r"aten::(?:mm|addmm|bmm|baddbmm|mv|addmv|matmul|linear|(?:_?convolution\w*|conv\w+)|embedding|scaled_dot_\w+)"
 )
 """Operators on the host that nothing can be moved across; see ``_needed_by_host``."""
-_ACCUMULATES = re.compile(r"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad")
-_LIBRARY = re.compile(r".*torch/distributed/.+\.py\(\d+\): .+", re.DOTALL)
+_ACCUMULATES = regex(r"autograd::engine::evaluate_function: torch::autograd::AccumulateGrad")
+_LIBRARY = regex(r".*torch/distributed/.+\.py\(\d+\): .+", re.DOTALL)
 
 
 def hide(scene: Scene, durations: Durations) -> None:

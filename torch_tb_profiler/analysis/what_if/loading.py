@@ -9,20 +9,20 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.facts.host_names import GRAPH_LAUNCH, named, spans_named
 from torch_tb_profiler.analysis.what_if.model import Scene
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
 
 LONG_LAUNCH = 1_000_000
 """ns; a launch onto an idle stream takes some µs, and a module some ms to load."""
-_LOADS = re.compile(r"(?:cu|cuda|hip)(?:Module|Library)Load\w*$")
+_LOADS = regex(r"(?:cu|cuda|hip)(?:Module|Library)Load\w*$")
 
 
 def loading_calls(scene: Scene) -> Ints:
@@ -40,6 +40,6 @@ def loading_calls(scene: Scene) -> Ints:
     launch = np.unique(work.launch[first])
     launch = launch[(spans["dur"][launch] >= LONG_LAUNCH) & (spans["role"][launch] == Role.RUNTIME)]
     launch = launch[~named(scene.trace, launch, GRAPH_LAUNCH.match)]
-    launch = launch[np.isin(launch, host.span[host.cause == PathCause.RUNTIME])]
+    launch = launch[mask_of(spans.n + 1, host.span[host.cause == PathCause.RUNTIME])[launch]]
     loads = spans_named(scene.trace, spans["role"] == Role.RUNTIME, _LOADS.match)
     return np.union1d(np.flatnonzero(loads), launch)

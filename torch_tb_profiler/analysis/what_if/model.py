@@ -22,15 +22,14 @@ from torch_tb_profiler.analysis.facts.launches import GIVES_WORK
 from torch_tb_profiler.analysis.facts.replay_calls import captured_calls
 from torch_tb_profiler.analysis.what_if.graph import Graph
 from torch_tb_profiler.analysis.what_if.replay import Durations
-from torch_tb_profiler.store.columns import Array, Mask
+from torch_tb_profiler.patterns import regex
+from torch_tb_profiler.store.columns import Array, Ints, Mask, is_one_of
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause, PathKind
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
-_OF_PROFILER = re.compile(
-    r"torch/(?:autograd/)?profiler|torch_tb_profiler/|contextlib\.py|_profiler\b"
-)
+_OF_PROFILER = regex(r"torch/(?:autograd/)?profiler|torch_tb_profiler/|contextlib\.py|_profiler\b")
 _KEPT_BYTES = 128 << 20
 """Of choices that are kept."""
 _T = TypeVar("_T")
@@ -148,6 +147,13 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
         return Choice(under[path[self.graph.host.span]], under[path[self.graph.work.row]])
 
     @cached_property
+    def waits(self) -> tuple[Ints, Ints]:
+        """Host points that blocking calls end in, and segments of host threads in which such a call waits."""
+        host = self.graph.host
+        waiting = (host.cause == PathCause.SYNCHRONIZATION) & (host.span >= 0)
+        return np.flatnonzero(self.graph.points.call >= 0), np.flatnonzero(waiting)
+
+    @cached_property
     def silent(self) -> Mask:
         """Segments of host threads in which nothing was recorded but marks of steps."""
         spans, span = self.trace["spans"], self.graph.host.span
@@ -160,8 +166,8 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
         work. A profiler records calls and frames of its own.
         """
         spans, role = self.trace["spans"], self.trace["spans"]["role"]
-        called = np.isin(role, (Role.OPERATOR, Role.ANNOTATION, Role.RUNTIME, Role.PYTHON))
-        own = ~np.isin(role, (Role.PROFILER, Role.OVERHEAD, Role.SYNC, Role.DEVICE_ANNOTATION))
+        called = is_one_of(role, (Role.OPERATOR, Role.ANNOTATION, Role.RUNTIME, Role.PYTHON))
+        own = ~is_one_of(role, (Role.PROFILER, Role.OVERHEAD, Role.SYNC, Role.DEVICE_ANNOTATION))
         if (own & ~called).any():
             return True
         steps = host_names(self.trace.strings, spans["name"][called])
@@ -172,7 +178,7 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
 
     def of_cause(self, *causes: PathCause) -> Choice:
         """What is of some causes."""
-        return Choice(np.isin(self.graph.host.cause, causes), np.isin(self.work_causes, causes))
+        return Choice(is_one_of(self.graph.host.cause, causes), is_one_of(self.work_causes, causes))
 
 
 def _bytes(chosen: Any) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import msgspec
 import numpy as np
@@ -22,6 +23,7 @@ class Durations:
 
     segment: each segment of a host thread. work: each piece of device work. lead, latency, after: as in
     ``Graph``. waits: which host points wait for what released them, bool. floor: least length of each step.
+    differs: of each of these that is otherwise than measured, the positions where it is, ascending.
     """
 
     segment: Array
@@ -31,6 +33,7 @@ class Durations:
     after: Array
     waits: Mask
     floor: Array
+    differs: Mapping[str, Ints] = field(default_factory=dict)
 
 
 class Edited(Durations):
@@ -46,12 +49,11 @@ class Edited(Durations):
 
     def changed(self) -> Durations:
         """All of them; those that are as measured are the same arrays."""
-        all_of = vars(self._measured).copy()
-        for key, value in all_of.items():
-            own = vars(self).get(key, value)
-            if own is not value and not np.array_equal(own, value):
-                all_of[key] = own
-        return Durations(**all_of)
+        all_of, differs = vars(self._measured).copy(), {}
+        for key, value in vars(self._measured).items():
+            if key in vars(self) and len(row := np.flatnonzero(vars(self)[key] != value)):
+                all_of[key], differs[key] = vars(self)[key], row
+        return Durations(**all_of | {"differs": differs})
 
 
 def take_away(durations: Durations, segment: Ints, time: Ints) -> None:
@@ -202,59 +204,77 @@ def _opening(graph: Graph, steps: Table) -> int:
     return int(graph.hosts[graph.points.marks[0]])
 
 
-def keep_before(graph: Graph, facts: Facts, durations: Durations, measured: Durations) -> None:
-    """Whatever was before the first step lasts as long as it did: a change is of the steps."""
+def before_steps(graph: Graph, facts: Facts) -> dict[str, Ints]:
+    """Of each part of ``Durations`` the positions of what was before the first step."""
     steps = facts["steps"]
     if not steps.n or int(steps["flags"][0]) & StepFlag.WHOLE:
-        return
+        return {}
     begin, points = int(steps["host_start"][0]), graph.points
     known, done = points.launch >= 0, graph.work.end <= int(steps["start"][0])
     launched = np.append(points.time, 0)[points.launch]
     # Of a call that returns as the step begins.
     launched_before = (launched < begin) | (launched == begin) & (graph.step != 0)
     work = np.where(known, launched_before, done)
-    joined = work[graph.joined]
-    for key, before in (
-        ("segment", graph.host.end <= begin),
-        ("work", work),
-        ("lead", work),
-        ("latency", work),
-        ("after", joined),
-        ("waits", points.time <= begin),
-    ):
+    of_work = np.flatnonzero(work)
+    return {
+        "segment": np.flatnonzero(graph.host.end <= begin),
+        "work": of_work,
+        "lead": of_work,
+        "latency": of_work,
+        "after": np.flatnonzero(work[graph.joined]),
+        "waits": np.flatnonzero(points.time <= begin),
+    }
+
+
+def keep_before(before: Mapping[str, Ints], durations: Durations, measured: Durations) -> None:
+    """What was ``before_steps`` lasts as long as it did: a change is of the steps."""
+    for key, row in before.items():
         # What a change did not ask for is not there.
         if key in vars(durations):
-            getattr(durations, key)[before] = getattr(measured, key)[before]
+            getattr(durations, key)[row] = getattr(measured, key)[row]
 
 
-def acted_on(graph: Graph, facts: Facts, measured: Durations, changed: Durations) -> Array:
+def steps_reached(steps: Table, start: Ints, end: Ints) -> tuple[Ints, Ints]:
+    """Of intervals the first step that each reaches into, and the one behind the last."""
+    first = np.searchsorted(steps["end"], start, side="right")
+    return first, np.maximum(np.searchsorted(steps["host_start"], end), first)
+
+
+def acted_on(
+    graph: Graph,
+    facts: Facts,
+    measured: Durations,
+    changed: Durations,
+    reached: tuple[Ints, Ints],
+) -> Array:
     """By how much all that a change acts on in each step is shorter: no step can be shorter by more. ns, float64 of shape
     (steps,).
 
     A step's host work lies from the begin of its annotation to its end; its device work is what it launched. A host that no
-    longer waits runs ahead, so that its waits count in later steps as well.
+    longer waits runs ahead, so that its waits count in later steps as well. ``reached``: ``steps_reached`` by its segments.
     """
-    steps, host, points = facts["steps"], graph.host, graph.points
-    gone = measured.segment - changed.segment
-    total = _in_steps(steps, host.start, host.end, gone)
-    waited = np.where(changed.waits, 0, points.time - points.reach)
-    total += np.cumsum(_in_steps(steps, points.reach, points.time, waited))
-    for step, parts in (
-        (graph.step, ("work", "lead", "latency")),
-        (graph.step[graph.joined], ("after",)),
-    ):
-        for part in parts:
-            gone = np.maximum(getattr(measured, part) - getattr(changed, part), 0)
-            np.add.at(total, step[step >= 0], gone[step >= 0])
-    return np.asarray(total)
+    steps, points, differs = facts["steps"], graph.points, changed.differs
+
+    def gone(part: str, row: Ints) -> Array:
+        return np.maximum(getattr(measured, part)[row] - getattr(changed, part)[row], 0)
+
+    total = np.zeros(steps.n)
+    if (row := differs.get("segment")) is not None:
+        total += _in_steps(steps.n, reached[0][row], reached[1][row], gone("segment", row))
+    if (row := differs.get("waits")) is not None:
+        waited = points.time[row] - points.reach[row]
+        waits = steps_reached(steps, points.reach[row], points.time[row])
+        total += np.cumsum(_in_steps(steps.n, *waits, waited))
+    for part in ("work", "lead", "latency", "after"):
+        if (row := differs.get(part)) is not None:
+            step = graph.step[graph.joined[row] if part == "after" else row]
+            np.add.at(total, step[step >= 0], gone(part, row)[step >= 0])
+    return total
 
 
-def _in_steps(steps: Table, start: Ints, end: Ints, time: Array) -> Array:
-    """Sums of the times of some intervals by the steps that each reaches into, float64."""
-    total = np.zeros(steps.n + 1)
-    row = np.flatnonzero(time > 0)
-    first = np.searchsorted(steps["end"], start[row], side="right")
-    stop = np.maximum(np.searchsorted(steps["host_start"], end[row]), first)
-    np.add.at(total, first, time[row])
-    np.add.at(total, stop, -time[row])
+def _in_steps(steps: int, first: Ints, stop: Ints, time: Array) -> Array:
+    """Sums of the times of some intervals by the steps that each reaches into, float64 of shape (steps,)."""
+    total = np.zeros(steps + 1)
+    np.add.at(total, first, time)
+    np.add.at(total, stop, -time)
     return np.cumsum(total)[:-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import msgspec
 import numpy as np
@@ -21,11 +22,13 @@ from torch_tb_profiler.analysis.what_if.replay import (
     Edited,
     StepTimes,
     acted_on,
+    before_steps,
     delays,
     keep_before,
     latest,
     measured_durations,
     step_times,
+    steps_reached,
 )
 from torch_tb_profiler.analysis.what_if.stages import in_order
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -158,6 +161,7 @@ class Simulation:
         graph = build_graph(trace, facts, evidence)
         self.scene = Scene(trace, facts, insight, graph, peaks_file)
         self._chains = find_chains(graph.first, graph.second)
+        self._before = before_steps(graph, facts)
         self.measured = measured_durations(graph, facts)
         # Where what a device did is unknown it may have been busy: nothing shortens that time.
         missing = stretches(facts["unrecorded_work"])
@@ -172,18 +176,10 @@ class Simulation:
         # What a profiler does itself is nothing to save.
         for edit in in_order(edits) if self.scene.has_program else ():
             edit(self.scene, edited)
-        keep_before(self.scene.graph, self.scene.facts, edited, self.measured)
+        keep_before(self._before, edited, self.measured)
         if self._unknown.any() and "segment" in vars(edited):
             edited.segment = np.maximum(edited.segment, self._unknown)
         return edited.changed()
-
-    def alters(self, durations: Durations) -> list[str]:
-        """Names of what lasts otherwise than measured."""
-        return [
-            key
-            for key, value in vars(self.measured).items()
-            if getattr(durations, key) is not value
-        ]
 
     def predict(self, edits: Sequence[Edit], steps: Ints) -> tuple[Prediction, Array]:
         """Some steps (rows of steps) with all changes at once; and what the changed steps are spent on, by
@@ -206,7 +202,7 @@ class Simulation:
     def step_lengths(self, change: str, edits: Sequence[Edit]) -> Ints | None:
         """Length of every step with a change, ns; None where it changes nothing."""
         durations = self.changed(edits)
-        if not self.alters(durations):
+        if not durations.differs:
             return None
         return self.lengths(durations, change)
 
@@ -249,8 +245,13 @@ class Simulation:
     def _least(self, durations: Durations) -> Array:
         """How long each step lasts at least if things last so long: none is shorter by more than what was changed in it, ns."""
         base, graph = self._base[2], self.scene.graph
-        changed = acted_on(graph, self.scene.facts, self.measured, durations)
+        changed = acted_on(graph, self.scene.facts, self.measured, durations, self._reached)
         return np.asarray(base.end - base.start - changed)
+
+    @cached_property
+    def _reached(self) -> tuple[Ints, Ints]:
+        host = self.scene.graph.host
+        return steps_reached(self.scene.facts["steps"], host.start, host.end)
 
     def _times(self, durations: Durations) -> tuple[Delays, Array, StepTimes]:
         graph, facts = self.scene.graph, self.scene.facts

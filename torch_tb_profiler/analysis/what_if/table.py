@@ -262,7 +262,7 @@ def what_if_document(
 
 def is_absent(simulation: Simulation, changes: Sequence[Applied]) -> bool:
     """Whether nothing that some changes act on was recorded: all lasts as long as without them. Without a change nothing is absent."""
-    return bool(changes) and not simulation.alters(simulation.changed(edits(changes)))
+    return bool(changes) and not simulation.changed(edits(changes)).differs
 
 
 def prediction_document(

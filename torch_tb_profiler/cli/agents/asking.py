@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from functools import partial
@@ -19,6 +18,7 @@ from torch_tb_profiler.child_process import start
 from torch_tb_profiler.cli.hints import TOOLS, recording_line
 from torch_tb_profiler.cli.markdown import estimate
 from torch_tb_profiler.errors import BadRequest, NotFound
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.runs.loading import runs_at
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.units import UNKNOWN, format_bytes, format_count
@@ -120,7 +120,7 @@ def _printed(process: subprocess.Popen[bytes], seconds: float) -> tuple[bytes, b
             process.kill()
 
 
-_OPTION = re.compile(r"(?<!\S)--([a-z][a-z-]*)(?: [A-Z]+\b)?")
+_OPTION = regex(r"(?<!\S)--([a-z][a-z-]*)(?: [A-Z]+\b)?")
 _COMMANDS = (
     ("torch-tb-profiler sql --list", "profiler://tables"),
     ("summary PATH", "summary"),

@@ -37,6 +37,7 @@ from torch_tb_profiler.importers.perfetto.sequences import (
     all_names,
 )
 from torch_tb_profiler.importers.perfetto.slice_columns import Run, plain_runs
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
@@ -415,10 +416,10 @@ def _micros(time: int) -> str:
     return f"{sign}{abs(time) // 1000}.{abs(time) % 1000:03d}"
 
 
-_COLLECTIVE = re.compile(r"\w+:\w")
+_COLLECTIVE = regex(r"\w+:\w")
 """``nccl:all_reduce``: an annotation with shapes."""
-_DRIVER = re.compile(r"(?:cu|hip)[A-Z]")
-_COPY = re.compile(r"mem(cpy|set)", re.IGNORECASE)
+_DRIVER = regex(r"(?:cu|hip)[A-Z]")
+_COPY = regex(r"mem(cpy|set)", re.IGNORECASE)
 
 
 def _category_of(name: str, fields: str, is_overhead: bool) -> str:

@@ -15,12 +15,13 @@ import msgspec
 from msgspec import Raw
 
 from torch_tb_profiler.importers.events import Args, Event
+from torch_tb_profiler.patterns import regex
 
 _DEEPEST = 64
 """Parents that are followed; no deeper tree was ever seen, and damage makes circles."""
 _OVERHEAD = "Overhead"
 """The process under which PyTorch writes what the profiler itself costs."""
-_STREAM = re.compile(r"stream 0*(\d{1,9})", re.ASCII)
+_STREAM = regex(r"stream 0*(\d{1,9})", re.ASCII)
 _GPU_SORT = 1 << 24
 """As in Kineto: devices are listed below processes."""
 _encode = msgspec.json.encode

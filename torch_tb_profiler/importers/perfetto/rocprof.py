@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from torch_tb_profiler.importers.events import ANY, DECODE_ERRORS
 from torch_tb_profiler.importers.perfetto.places import TrackDescriptors, TrackThread, json_text
+from torch_tb_profiler.patterns import regex
 
 KERNELS, COPIES = "kernel_dispatch", "memory_copy"
 CATEGORIES = frozenset(
@@ -24,12 +25,12 @@ CATEGORIES = frozenset(
     rocdecode_api rocjpeg_api hipfile_api rocshmem_api""".split()
 )
 """Those whose arguments have other names than Kineto's."""
-_STREAM = re.compile(r"STREAM\s*\[[\s\"]*(\d{1,9})[\s\"]*\]")
-_QUEUE = re.compile(r"QUEUE\s*\[\s*(\d{1,9})\s*\]")
-_THREAD = re.compile(r"THREAD \d{1,9} \((\d{1,18})\)\s*")
+_STREAM = regex(r"STREAM\s*\[[\s\"]*(\d{1,9})[\s\"]*\]")
+_QUEUE = regex(r"QUEUE\s*\[\s*(\d{1,9})\s*\]")
+_THREAD = regex(r"THREAD \d{1,9} \((\d{1,18})\)\s*")
 """All threads but the main one, which has a descriptor of a thread."""
-_AGENT = re.compile(r"AGENT\s*\[\s*(\d{1,9})\s*\]")
-_LAST_NUMBER = re.compile(r"(\d{1,9})\D*$", re.ASCII)
+_AGENT = regex(r"AGENT\s*\[\s*(\d{1,9})\s*\]")
+_LAST_NUMBER = regex(r"(\d{1,9})\D*$", re.ASCII)
 _SAME = {
     "corr_id": "correlation",
     "copy_bytes": "bytes",

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 
-_ENDING = re.compile(r"(?:_pt[sd][sz])?(?:_v\d{4,5})?(?:_pt[sd][sz])?$", re.ASCII)
+from torch_tb_profiler.patterns import regex
+
+_ENDING = regex(r"(?:_pt[sd][sz])?(?:_v\d{4,5})?(?:_pt[sd][sz])?$", re.ASCII)
 
 
 def plain_name(name: str) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 
 from torch_tb_profiler.errors import NotATrace, SourceError
 from torch_tb_profiler.importers.window import Progress
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.sources.places import words
 from torch_tb_profiler.sources.sniff import sqlite_bytes
 from torch_tb_profiler.store import defects as d
@@ -36,7 +37,7 @@ LONGEST_TEXT = 1 << 16
 """Characters of a text that are kept."""
 _ROW_BYTES = 4
 """No row takes less space: a database with more rows has looped pages."""
-_PLAIN_NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
+_PLAIN_NAME = regex(r"[A-Za-z_]\w{0,63}", re.ASCII)
 _LONGEST_VALUE = 64 << 20
 _LIMIT_LENGTH = 0
 """``SQLITE_LIMIT_LENGTH``."""

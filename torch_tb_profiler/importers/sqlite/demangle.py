@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import re
 
-_BEGIN = re.compile(r"_Z(?:(N)[rVK]*[RO]?)?", re.ASCII)
-_PART = re.compile(r"St|L?(\d{1,5})", re.ASCII)
+from torch_tb_profiler.patterns import regex
+
+_BEGIN = regex(r"_Z(?:(N)[rVK]*[RO]?)?", re.ASCII)
+_PART = regex(r"St|L?(\d{1,5})", re.ASCII)
 
 
 def demangled(name: str) -> str:

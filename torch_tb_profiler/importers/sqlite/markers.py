@@ -23,14 +23,15 @@ from typing import Any
 
 import msgspec
 
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.roles import Role
 
 _SEQUENCES = (", seq = ", ", stashed seq = ", ", stashed seq=", ", seq=")
 _OPERATIONS = (", op_id = ",)
 _SIZES, _IDS = ", sizes = [", ", input_op_ids = "
 _LONGEST_NUMBER = 18
-_OPERATOR = re.compile(r"[A-Za-z_]\w*::", re.ASCII)
-_LIST = re.compile(r"[\[\]\d,\s-]*$", re.ASCII)
+_OPERATOR = regex(r"[A-Za-z_]\w*::", re.ASCII)
+_LIST = regex(r"[\[\]\d,\s-]*$", re.ASCII)
 _LONGEST_LITERAL = 1 << 15
 _DEEPEST = 16
 _KINDS = {

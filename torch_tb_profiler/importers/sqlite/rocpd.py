@@ -23,22 +23,23 @@ import numpy as np
 from torch_tb_profiler.importers.sqlite.builder import TraceBuilder, header_of
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, mapped
 from torch_tb_profiler.importers.sqlite.stated_ranks import add_variables, variables_in
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import ROLE_OF_CATEGORY, Role
 
-_TABLE = re.compile(
+_TABLE = regex(
     r"rocpd_(?:kernel_dispatch|memory_copy|region|memory_allocate|sample)(|_\w+)",
     re.IGNORECASE | re.ASCII,
 )
 _CATEGORIES = (
-    (re.compile("MARKER", re.IGNORECASE), "marker_api"),
-    (re.compile("HIP", re.IGNORECASE), "hip_api"),
-    (re.compile("HSA", re.IGNORECASE), "hsa_api"),
-    (re.compile("RCCL", re.IGNORECASE), "rccl_api"),
-    (re.compile("ROCDECODE", re.IGNORECASE), "rocdecode_api"),
-    (re.compile("ROCJPEG", re.IGNORECASE), "rocjpeg_api"),
+    (regex("MARKER", re.IGNORECASE), "marker_api"),
+    (regex("HIP", re.IGNORECASE), "hip_api"),
+    (regex("HSA", re.IGNORECASE), "hsa_api"),
+    (regex("RCCL", re.IGNORECASE), "rccl_api"),
+    (regex("ROCDECODE", re.IGNORECASE), "rocdecode_api"),
+    (regex("ROCJPEG", re.IGNORECASE), "rocjpeg_api"),
 )
 """Category of an event → that of the other files of rocprofv3."""
 _UNREAD = (
@@ -46,7 +47,7 @@ _UNREAD = (
     ("memory_allocate", d.NOT_READ),
     ("pmc_event", d.METRICS_NOT_READ),
 )
-_LAST_NUMBER = re.compile(r"(\d{1,9})\D*$", re.ASCII)
+_LAST_NUMBER = regex(r"(\d{1,9})\D*$", re.ASCII)
 _GRID = tuple(f"grid_size_{axis}" for axis in "xyz")
 _GROUP = tuple(f"workgroup_size_{axis}" for axis in "xyz")
 

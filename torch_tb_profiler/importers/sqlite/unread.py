@@ -9,23 +9,24 @@ import re
 from collections.abc import Sequence
 
 from torch_tb_profiler.importers.sqlite.database import Database
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.defects import DefectCounts
 
 _TIMES = ("start", "timestamp", "rawtimestamp")
-_COUNTED = re.compile("CUPTI_", re.IGNORECASE)
+_COUNTED = regex("CUPTI_", re.IGNORECASE)
 """Tables of events without a time, such as nvprof's counters of kernels. Others without a time are
 descriptions.
 """
 _FAMILIES = (
     (
-        re.compile(r"SCHED_EVENTS|COMPOSITE_EVENTS|PERF_EVENT|THREAD_STATE|ETW_", re.IGNORECASE),
+        regex(r"SCHED_EVENTS|COMPOSITE_EVENTS|PERF_EVENT|THREAD_STATE|ETW_", re.IGNORECASE),
         d.CPU_NOT_READ,
     ),
-    (re.compile(r"CUDA_UM_|CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY", re.IGNORECASE), d.MANAGED_NOT_READ),
-    (re.compile(r"CUPTI_ACTIVITY_KIND_CDP_KERNEL$", re.IGNORECASE), d.NESTED_KERNELS_NOT_READ),
+    (regex(r"CUDA_UM_|CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY", re.IGNORECASE), d.MANAGED_NOT_READ),
+    (regex(r"CUPTI_ACTIVITY_KIND_CDP_KERNEL$", re.IGNORECASE), d.NESTED_KERNELS_NOT_READ),
     (
-        re.compile(
+        regex(
             r"NET_|NIC_|IB_|SOC_METRICS|(?:UNCORE_)?PMU_|CUPTI_ACTIVITY_KIND_(?:METRIC|EVENT|INSTANTANEOUS_|ENVIRONMENT|PC_SAMPLING|NVLINK|GLOBAL_ACCESS|BRANCH|INSTRUCTION)",
             re.IGNORECASE,
         ),

@@ -4,7 +4,6 @@ median step.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
@@ -32,6 +31,7 @@ from torch_tb_profiler.analysis.distributed.measures import measured
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
@@ -55,7 +55,7 @@ _DOES = {
     "not_recorded": ("recorded", " nothing of it"),
 }
 """What a rank does, and what follows where neither line nor operator is known."""
-_SHORT = re.compile(r"[\w:.#]{1,40}")
+_SHORT = regex(r"[\w:.#]{1,40}")
 MOST_LATE = 64
 """Ranks that are listed, the latest ones."""
 ALIKE = 0.01

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -24,6 +23,7 @@ from torch_tb_profiler.analysis.distributed.operations import operation_table
 from torch_tb_profiler.analysis.distributed.rank import Device, Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.spread import outliers
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.distributed.texts import (
@@ -65,7 +65,7 @@ MOST_CELLS = 1 << 15
 MOST_MAP_CELLS = 1 << 17
 """Workers × columns of the map: some 1.3 MB."""
 MOST_OUTLIERS = 50
-_HOST_AND_PROCESS = re.compile(r"(?!.*[A-Z][a-z]{2}_\d\d_\d\d_\d\d_\d\d$)(.*)_(\d+)$")
+_HOST_AND_PROCESS = regex(r"(?!.*[A-Z][a-z]{2}_\d\d_\d\d_\d\d_\d\d$)(.*)_(\d+)$")
 """As ``tensorboard_trace_handler`` names workers; names that end in a time of day do not count."""
 
 

@@ -12,7 +12,6 @@ words and two quantities, and every figure is of the one step that speaks for al
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -29,6 +28,7 @@ from torch_tb_profiler.analysis.figures.step_kinds import doing_no_less, of_lead
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
 from torch_tb_profiler.analysis.findings.rule import HOST, Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import format_count, format_ns, format_rate, format_share, plural
@@ -64,7 +64,7 @@ MUCH = 0.25
 LEAST_JUDGED = 0.5
 """Share of the kernel time that must be known for silence to mean that all is well."""
 
-_PART = re.compile(r"\{(\w+)\} of \{the_step\}")
+_PART = regex(r"\{(\w+)\} of \{the_step\}")
 """What a cause says that it takes of the step."""
 _NO_REASON = "No cause was found for it: it may be the work itself."
 _GROUP_NOUNS = {

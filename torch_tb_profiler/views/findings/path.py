@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 
 import msgspec
@@ -12,6 +11,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.source_lines import package_of
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -20,11 +20,11 @@ from torch_tb_profiler.store.python_frames import PythonFrame
 
 MOST, NOTABLE = 0.5, 0.1
 """Shares from which on a place is most, or a notable part, of something."""
-_INPUT = re.compile(r"enumerate\(Data(?:Loader|Pipe)\)")
-_OPERATOR = re.compile(r"\w+::\w+(?:\.\w+)?")
-_TELLS = re.compile(r"(?!__|<)[^\s…]+")
+_INPUT = regex(r"enumerate\(Data(?:Loader|Pipe)\)")
+_OPERATOR = regex(r"\w+::\w+(?:\.\w+)?")
+_TELLS = regex(r"(?!__|<)[^\s…]+")
 _MODULE = "nn.Module: "
-_FIRST_WORD = re.compile(r"[\s<(\[]")
+_FIRST_WORD = regex(r"[\s<(\[]")
 _LONGEST_NAME = 60
 """Characters of a name beyond which its first word stands for it: half a name says nothing."""
 

@@ -4,7 +4,6 @@ a step takes, which step is odd, what is lost.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -14,6 +13,7 @@ from torch_tb_profiler.analysis.facts.defects import UNCLEAR_RANK
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.analysis.figures.missing_data import SETTING
 from torch_tb_profiler.analysis.figures.step_kinds import GROWING
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.units import format_ns, format_share
 from torch_tb_profiler.views.wire import Average, DefectItem, DeviceSummary, Sentence, Vocabulary
 from torch_tb_profiler.views.words.texts import NO_KNOWN_WORK
@@ -21,7 +21,7 @@ from torch_tb_profiler.views.words.texts import NO_KNOWN_WORK
 _MOST_ODD = 4
 _MOST_KINDS = 4
 _BUSY, _IDLE = 0.9, 0.5
-_NUMBER = re.compile(r"#(?:step=)?(\d+)$")
+_NUMBER = regex(r"#(?:step=)?(\d+)$")
 Steps = Mapping[str, Any]
 """The columns of ``STEPS``."""
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import re
-
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.untrusted import printable
 
 _SIGNS, _PARTS = "[=+\\-@\uff1d\uff0b\uff0d\uff20]", "[;\t\r\n]"
-_FORMULA = re.compile(rf'[ "]*{_SIGNS}|{_PARTS}')
+_FORMULA = regex(rf'[ "]*{_SIGNS}|{_PARTS}')
 """Begins of a text at which spreadsheets take it for a formula, or part it, as in ``fe/src/base/csv.ts``."""
 _NUMBER = r"[+\-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+\-]?\d+)?"
-_FORMULA_WITHIN = re.compile(
-    rf'({_PARTS})(?=[ "]*{_SIGNS})(?![ "]*(?:{_NUMBER})[ "]*(?:{_PARTS}|$))'
-)
+_FORMULA_WITHIN = regex(rf'({_PARTS})(?=[ "]*{_SIGNS})(?![ "]*(?:{_NUMBER})[ "]*(?:{_PARTS}|$))')
 """Where one may begin within a text: the semicolon parts cells in many countries. Numbers do nothing there."""
-_QUOTED = re.compile('[",\r\n]')
-_MARKUP = re.compile(r"([\\`*_\[\]<>#|~&$@]|:(?=//)|(?<=www)\.)")
-_BLOCK = re.compile(r"\s*(?:(?=[-+]\s|[-+=]+\s*$)|\d{1,9}(?=[.)](?:\s|$)))")
+_QUOTED = regex('[",\r\n]')
+_MARKUP = regex(r"([\\`*_\[\]<>#|~&$@]|:(?=//)|(?<=www)\.)")
+_BLOCK = regex(r"\s*(?:(?=[-+]\s|[-+=]+\s*$)|\d{1,9}(?=[.)](?:\s|$)))")
 """Begin of a text that would be a list, a line or the underline of a heading where it begins a line."""
-_PIPE = re.compile(r"(?<!\\)(?:\\\\)*(?=\|)")
+_PIPE = regex(r"(?<!\\)(?:\\\\)*(?=\|)")
 """Before a pipe that an even number of backslashes leaves unescaped."""
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterable, Mapping
 
 from msgspec import structs
 
 from torch_tb_profiler.analysis.figures.missing_data import SETTING, Unplaced
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.summary import SERVERS, Writer
 from torch_tb_profiler.units import format_count
 from torch_tb_profiler.views.wire import Missing
@@ -47,11 +47,11 @@ def group_label(group: str, device: str) -> str:
     return capitalised(f"{device} compute") if group == "compute" else GROUP_LABELS[group]
 
 
-_NAME = re.compile(r"[\d_:./#<>(\[]")
+_NAME = regex(r"[\d_:./#<>(\[]")
 
 
-_ONE_TIME = re.compile(r"(?<![\d.,\u202f])\b1 times\b")
-_ONE = re.compile(r"^1 ([a-z]{3,}?)(?:(?<=ch|sh|ss)e|(i)e)?s\b")
+_ONE_TIME = regex(r"(?<![\d.,\u202f])\b1 times\b")
+_ONE = regex(r"^1 ([a-z]{3,}?)(?:(?<=ch|sh|ss)e|(i)e)?s\b")
 
 
 def filled(text: str, words: Mapping[str, str]) -> str:

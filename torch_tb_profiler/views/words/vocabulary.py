@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.views.wire import Vocabulary
@@ -54,7 +55,7 @@ def device_title(words: Vocabulary, number: int) -> str:
     return f"{words.device[:1].upper()}{words.device[1:]} {number}"
 
 
-_OF_TRACE = re.compile(r"(?:GPU|XPU|NPU|HPU|TPU|AIU|MTIA|Device)\s*(\d+)\b", re.I)
+_OF_TRACE = regex(r"(?:GPU|XPU|NPU|HPU|TPU|AIU|MTIA|Device)\s*(\d+)\b", re.I)
 
 
 def named_device(words: Vocabulary, text: str) -> str:

@@ -5,7 +5,6 @@ frames, for other flame graph programs.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from typing import Literal
 
@@ -17,6 +16,7 @@ from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.module.frame_table import frame_names, frame_table
 from torch_tb_profiler.analysis.module.frames import Frames, drawn, line_frames, module_frames
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.views.display_wire import wire_columns
@@ -29,7 +29,7 @@ FileFormat = Literal["folded", "speedscope"]
 NO_FRAME = "launched by no known frame"
 SPEEDSCOPE_SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 LONGEST_NAME = 1000
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_CONTROL = regex(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _BLOCK = 2000
 
 

@@ -17,6 +17,7 @@ from torch_tb_profiler.analysis.pyprof.directions import Direction
 from torch_tb_profiler.analysis.pyprof.parameters import parameters
 from torch_tb_profiler.analysis.pyprof.sources import LAYER
 from torch_tb_profiler.analysis.pyprof.table import KernelTable, MatrixCores
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
 from torch_tb_profiler.store.insight import Insight
@@ -43,9 +44,9 @@ _MATRIX_CORES: dict[int, str | None] = {
     MatrixCores.UNKNOWN: None,
     MatrixCores.NOT_APPLICABLE: "-",
 }
-_FRAME = re.compile(r"(?P<file>.+)\((?P<line>\d+)\)(?:: .*)?", re.DOTALL)
-_BACKWARD = re.compile(r"(?<=\w)Backward\d*$")
-_DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
+_FRAME = regex(r"(?P<file>.+)\((?P<line>\d+)\)(?:: .*)?", re.DOTALL)
+_BACKWARD = regex(r"(?<=\w)Backward\d*$")
+_DOTTED = regex(r"[A-Za-z_]\w*(?:\.\w+)+")
 
 
 class KernelCells:

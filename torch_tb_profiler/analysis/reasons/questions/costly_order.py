@@ -47,7 +47,7 @@ class _Pair(msgspec.Struct, frozen=True):
 def _claim(context: RuleContext) -> Claims:
     calls = calls_of(context)
     strings, uses = context.trace.strings, calls.uses
-    products = np.flatnonzero([strings[int(name)] in _PRODUCTS for name in calls.name])
+    products = np.flatnonzero([name in _PRODUCTS for name in strings.many(calls.name)])
     by_place: dict[int, list[_Pair]] = {}
     for first, second in zip(products[:-1].tolist(), products[1:].tolist(), strict=True):
         pair = _pair(calls, uses, first, second)

@@ -34,7 +34,7 @@ _WRITES = ("aten::copy_", "aten::index_put_", "aten::fill_")
 def _claim(context: RuleContext) -> Claims:
     calls = calls_of(context)
     strings = context.trace.strings
-    names = [strings[int(name)] for name in calls.name]
+    names = strings.many(calls.name)
     if not calls.distinct or not any(name in (*_PADS, *_FILLS) for name in names):
         return None
     factor: dict[int, float] = {}

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable
+from itertools import islice
 
 import msgspec
 import numpy as np
@@ -86,52 +87,58 @@ def _numbered(context: RuleContext, calls: Calls, varies: set[Shape]) -> _Values
     inside = np.array([name.endswith("_") for name in names])[kind]
     differs = np.zeros(n, np.bool_)
     differs[calls.of] = True
-    flags = np.zeros((5, n), np.bool_)
-    again, sure, _, constant, steady = flags
-    flags[2] = drawn
+    still = ~(drawn | differs | inside)
+    again, sure, constant, steady = ([False] * n for _ in range(4))
     latest: dict[Shape, int] = {}
     count: Counter[Shape] = Counter()
     seen: dict[tuple[object, ...], int] = {}
     pure: dict[int, tuple[bool, bool]] = {}
-    passes = _passes(context, calls)
     current, pending = (-1, -1), -1
-    for at in range(min(n, MOST_CALLS)):
-        if (int(calls.step[at]), passes[at]) != current:
-            current = int(calls.step[at]), passes[at]
+    # Plain values of Python: one by one they are far quicker than elements of arrays.
+    columns = (calls.step, kind, drawn, made, inside, still)
+    each = zip(
+        *(column.tolist() for column in columns), module, _passes(context, calls), strict=True
+    )
+    for at, (step, number, is_drawn, is_made, is_inside, is_still, own, one_pass) in enumerate(
+        islice(each, MOST_CALLS)
+    ):
+        if (step, one_pass) != current:
+            current = step, one_pass
             latest, seen, pure, pending = {}, {}, {}, -1
             count = Counter()
-        use = calls.uses[kind[at]]
+        use = calls.uses[number]
         if use is None:
             continue
-        for shape in use.reads:
+        reads = use.reads
+        for shape in reads if pending >= 0 else ():
             # A shape that nothing made is the result of the call before whose result is not known, if there is one.
             if pending >= 0 and shape not in latest and shape not in changed:
                 latest[shape], pending = pending, -1
                 count[shape] += 1
-        read = [latest.get(shape, -1) for shape in use.reads]
+        read = [latest.get(shape, -1) for shape in reads]
         # Of two tensors of a shape of which one was made, the other is from outside.
-        mixed = any(use.reads.count(shape) > count[shape] > 0 for shape in set(use.reads))
-        key = (int(kind[at]), module[at], *read)
-        own = module[at] >= 0
+        mixed = any(reads.count(shape) > count[shape] > 0 for shape in reads)
+        key = (number, own, *read)
         sure[at] = not mixed and all(
-            v >= 0 or (own and s in changed) for v, s in zip(read, use.reads, strict=True)
+            v >= 0 or (own >= 0 and s in changed) for v, s in zip(read, reads, strict=True)
         )
-        leaves = [
-            pure.get(v, (False, False)) if v >= 0 else (s not in varies, False)
-            for v, s in zip(read, use.reads, strict=True)
-        ]
-        still = not drawn[at] and not differs[at] and not inside[at]
-        constant[at] = still and (bool(leaves) or bool(made[at])) and all(one for one, _ in leaves)
-        steady[at] = constant[at] and not mixed and all(two for _, two in leaves)
-        again[at] = key in seen and not inside[at] and bool(read)
-        fresh = inside[at] or drawn[at] or not (read or made[at])
+        if is_still and (reads or is_made):
+            leaves = [
+                pure.get(v, (False, False)) if v >= 0 else (s not in varies, False)
+                for v, s in zip(read, reads, strict=True)
+            ]
+            constant[at] = all(one for one, _ in leaves)
+            steady[at] = constant[at] and not mixed and all(two for _, two in leaves)
+        again[at] = key in seen and not is_inside and bool(read)
+        fresh = is_inside or is_drawn or not (read or is_made)
         value = at if fresh else seen.setdefault(key, at)
-        pure[value] = bool(constant[at]), bool(steady[at])
+        pure[value] = constant[at], steady[at]
         if use.makes is None:
             pending = value
         else:
             latest[use.makes] = value
             count[use.makes] += 1
+    flags = (np.array(flag, np.bool_) for flag in (again, sure, drawn, constant, steady))
     return _Values(*flags)
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.facts.host_names import GRAPH_LAUNCH, distinct_names
-from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP, Gaps, pauses
 from torch_tb_profiler.analysis.findings.rule import (
     DEVICE,
@@ -37,10 +36,6 @@ from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.units import format_bytes, format_ns
 
 QUESTION = Question(__name__)
-FOR_ALL = 20
-"""Kernels from which on it is no chance that all of them end first."""
-NEARLY = 0.98
-"""Share of the kernels that must end before their launch returns: clocks of host and device differ."""
 MANY = 8
 """Collectives per step that could be saved, from which on there are many."""
 BUCKET = float(read_change("buckets").values["size"]) * (1 << 20)
@@ -61,39 +56,6 @@ _SERVERS = {
 """What of a server's own options launches graphs, and its source, by what the files of its frames have in their path."""
 _IN_GRAPH = """Fewer, larger kernels: torch.compile, fused operators, a larger batch. To tell the recorder's pauses from the device's,
 time the graph without a profiler."""
-
-
-@QUESTION.rule(42, untried=True)
-def launch_blocking(context: RuleContext) -> Claims:
-    """Launches return only when their kernels have ended, all of them: CUDA_LAUNCH_BLOCKING=1 (HIP_LAUNCH_BLOCKING,
-    AMD_SERIALIZE_KERNEL) is set, as for finding the call that fails.
-
-    Evidence: launches of at least ``FOR_ALL`` kernels, of which ``NEARLY`` all end before their call returns; copies and graphs do
-    not count.
-    Change: each launch returns when its kernel begins. Certain.
-    """
-    work = context.work
-    launched = work.take(work.kernel & (work.launch >= 0))
-    launched = launched.take(
-        ~context.names.graph_launch[context.trace["spans"]["name"][launched.launch]]
-    )
-    if len(launched.row) < FOR_ALL:
-        return None
-    called, returned = context.times(launched.launch)
-    inside = (launched.start >= called) & (launched.end <= returned)
-    if inside.mean() < NEARLY:
-        return None
-    row, start, end = launched.launch[inside], launched.start[inside], returned[inside]
-    return Candidate(
-        row,
-        start,
-        end,
-        {
-            "launches": context.per_step(row),
-            "waited": int((end - start).sum()) / len(context.steps),
-        },
-        edit=thread_time_gone(context.trace["spans"]["track"][row], start, end),
-    )
 
 
 @QUESTION.rule(58, certainty="likely", causes=(PathCause.COMMUNICATION,))

@@ -15,9 +15,7 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import shared, subtract, union
-from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.edits import host_time_gone
-from torch_tb_profiler.analysis.findings.gaps import pauses
 from torch_tb_profiler.analysis.findings.rule import (
     Candidate,
     Claims,
@@ -85,24 +83,6 @@ def exposed_communication(context: RuleContext) -> Claims:
         return Candidate(piece, start, end, numbers, by_group(context), change="overlap")
     edit = host_time_gone(union(start, end))
     return Candidate(piece, start, end, numbers, by_group(context), edit=edit)
-
-
-@QUESTION.rule(130)
-def idle_other(context: RuleContext) -> Claims:
-    """Gaps of 2 % of the steps or more before work that had been launched long before, and before work of which
-    no launch was recorded: for a reason that the trace does not show, so no saving is promised.
-    """
-    gaps = context.gaps.take(~pauses(context.gaps) & ~context.gaps.for_host)
-    if not gaps.length or gaps.length < THRESHOLD * context.windows.length:
-        return None
-    order = np.argsort(gaps.start - gaps.end, kind="stable")
-    numbers = {
-        "idle": gaps.length / len(context.steps),
-        "gaps": len(gaps.start) / len(context.steps),
-        "median_gap": float(np.median(gaps.end - gaps.start)),
-    }
-    row = gaps.next[order]
-    return without_time(numbers, row[row >= 0])
 
 
 @QUESTION.rule(210, untried=True)

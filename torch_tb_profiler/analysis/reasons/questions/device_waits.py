@@ -1,0 +1,195 @@
+"""Waiting for a device, or of a device for nothing that was recorded: the host stands still, and then the device.
+
+::
+
+    host   [launch][sync ▇▇▇▇▇▇▇▇][launch]        host_synchronisation: nothing is launched ahead
+    gpu         [a ▇▇▇▇▇▇▇▇▇▇▇▇]......[b ▇▇]      and the device waits after it
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec.structs import replace
+
+from torch_tb_profiler.analysis.arrays.intervals import measure
+from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.edits import thread_time_gone
+from torch_tb_profiler.analysis.findings.gaps import pauses
+from torch_tb_profiler.analysis.findings.host_time import gaps_after, overhead_records, unrecorded
+from torch_tb_profiler.analysis.findings.rule import (
+    Candidate,
+    Claims,
+    Question,
+    RuleContext,
+    without_time,
+)
+from torch_tb_profiler.analysis.what_if.loading import loading_calls
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.units import format_value
+
+QUESTION = Question(__name__)
+FOR_ALL = 20
+"""Kernels from which on it is no chance that all of them end first."""
+NEARLY = 0.98
+"""Share of the kernels that must end before their launch returns: clocks of host and device differ."""
+OFTEN = 8
+"""Waits per step from which on they may come one after each kernel."""
+MOST_BETWEEN = 1.5
+"""Kernels between two waits, up to which each kernel is waited for."""
+_PAGEABLE = "Pageable"
+
+
+@QUESTION.rule(82)
+def host_synchronisation(context: RuleContext) -> Claims:
+    """Calls in which the host waits for the device, so that it does not launch ahead: those that wait by
+    their name (``cudaStreamSynchronize``, ``hipMemcpyWithStream``, …) and launches of copies of pageable
+    memory, which the host stages.
+
+    Change: the host waits in none of them, but where it waits for what was not recorded. Certain. What is
+    saved is not the time that the host is blocked: the device works meanwhile.
+    """
+    if not context.has_device:
+        return None
+    row, steps = _synchronising(context), len(context.steps)
+    held, start, end = gaps_after(context, row)
+    # Where the host did what was not recorded before it launched again, the wait did not hold it up.
+    if 2 * measure(unrecorded(context), start, end).sum() > (end - start).sum():
+        return None
+    spans, operator = context.trace["spans"], context.facts["span_links"]["operator"][row]
+    names, calls = np.unique(spans["name"][operator[operator >= 0]], return_counts=True)
+    frequent = np.argsort(-calls, kind="stable")[:3]
+    called, kernels = _after_kernels(context, row)
+    return Candidate(
+        held,
+        start,
+        end,
+        {
+            "waits": len(row) / steps,
+            "blocked": int(spans["dur"][row].sum()) / steps,
+            **({"kernels": kernels / steps} if called else {}),
+        },
+        {
+            "operators": ", ".join(
+                f"{context.trace.strings[int(names[at])]} ({format_value(calls[at] / steps, 'count')} times)"
+                for at in frequent
+            ),
+            "called": called,
+        },
+        change="no-sync",
+    )
+
+
+def _after_kernels(context: RuleContext, row: Ints) -> tuple[str, int]:
+    """The call that waits after nearly each kernel, and how many kernels there are; empty where none does."""
+    if len(row) < OFTEN * len(context.steps):
+        return "", 0
+    name, calls = np.unique(context.trace["spans"]["name"][row], return_counts=True)
+    kernels = len(
+        context.within(
+            np.unique(context.work.launch[context.work.kernel & (context.work.launch >= 0)])
+        )
+    )
+    if calls.max() * MOST_BETWEEN < kernels:
+        return "", 0
+    return context.trace.strings[int(name[calls.argmax()])], kernels
+
+
+def _synchronising(context: RuleContext) -> Ints:
+    spans = context.trace["spans"]
+    copies = context.work.row[spans["role"][context.work.row] == Role.MEMCPY]
+    copies = context.rows_named(copies, lambda name: _PAGEABLE in name)
+    launch = context.facts["span_links"]["launch"][copies].astype(np.int64)
+    return np.union1d(context.waits, context.within(np.unique(launch[launch >= 0])))
+
+
+@QUESTION.rule(30)
+def kernel_loading(context: RuleContext) -> Claims:
+    """Kernels are loaded or compiled when each is first called: idle time of the device within records of the driver that says
+    so (``Lazy Function Loading``, …), first launches that take 1 ms or more on an idle stream, and calls that load modules.
+
+    Change: the host spends no time in them. Certain where the driver recorded all of it, else likely.
+    """
+    recorded = overhead_records(context, loading=True)
+    call = loading_calls(context.scene)
+    start, end = context.times(call)
+    call = call[measure(context.windows, start, end) > 0]
+    if not len(call):
+        return recorded
+    start, end = context.times(call)
+    longest = call[np.argmax(end - start)]
+    kernel = context.work.row[context.work.launch == longest]
+    loads = (
+        f"the first launch of {short_name(context.name_of(kernel[0]))}"
+        if len(kernel)
+        else "the longest call"
+    )
+    own = Candidate(
+        call,
+        start,
+        end,
+        {"calls": len(call) / len(context.steps)},
+        {"why": f"{context.name_of(longest)}, {loads}, loads a module: that is start-up"},
+        certainty="likely",
+        change="kernels-loaded",
+        unplanned=True,
+    )
+    if recorded is None:
+        return own
+    parts = {
+        key: np.concatenate((getattr(recorded, key), getattr(own, key)))
+        for key in ("row", "start", "end")
+    }
+    return replace(own, **parts, numbers=recorded.numbers | own.numbers)
+
+
+@QUESTION.rule(42, untried=True)
+def launch_blocking(context: RuleContext) -> Claims:
+    """Launches return only when their kernels have ended, all of them: CUDA_LAUNCH_BLOCKING=1 (HIP_LAUNCH_BLOCKING,
+    AMD_SERIALIZE_KERNEL) is set, as for finding the call that fails.
+
+    Evidence: launches of at least ``FOR_ALL`` kernels, of which ``NEARLY`` all end before their call returns; copies and graphs do
+    not count.
+    Change: each launch returns when its kernel begins. Certain.
+    """
+    work = context.work
+    launched = work.take(work.kernel & (work.launch >= 0))
+    launched = launched.take(
+        ~context.names.graph_launch[context.trace["spans"]["name"][launched.launch]]
+    )
+    if len(launched.row) < FOR_ALL:
+        return None
+    called, returned = context.times(launched.launch)
+    inside = (launched.start >= called) & (launched.end <= returned)
+    if inside.mean() < NEARLY:
+        return None
+    row, start, end = launched.launch[inside], launched.start[inside], returned[inside]
+    return Candidate(
+        row,
+        start,
+        end,
+        {
+            "launches": context.per_step(row),
+            "waited": int((end - start).sum()) / len(context.steps),
+        },
+        edit=thread_time_gone(context.trace["spans"]["track"][row], start, end),
+    )
+
+
+@QUESTION.rule(130)
+def idle_other(context: RuleContext) -> Claims:
+    """Gaps of 2 % of the steps or more before work that had been launched long before, and before work of which
+    no launch was recorded: for a reason that the trace does not show, so no saving is promised.
+    """
+    gaps = context.gaps.take(~pauses(context.gaps) & ~context.gaps.for_host)
+    if not gaps.length or gaps.length < THRESHOLD * context.windows.length:
+        return None
+    order = np.argsort(gaps.start - gaps.end, kind="stable")
+    numbers = {
+        "idle": gaps.length / len(context.steps),
+        "gaps": len(gaps.start) / len(context.steps),
+        "median_gap": float(np.median(gaps.end - gaps.start)),
+    }
+    row = gaps.next[order]
+    return without_time(numbers, row[row >= 0])

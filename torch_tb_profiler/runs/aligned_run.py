@@ -118,7 +118,9 @@ def align_run(members: Sequence[Companion], asked: Opened) -> AlignedRun:
     begins = [unix_begin(o.trace) for _, o in opened]
     matches = match_collectives([_collectives(o) for _, o in opened], begins)
     aligned = align(begins, matches)
-    ends = [a.offset + trace_length(o.trace, o.facts) for a, (_, o) in zip(aligned, opened, strict=True)]
+    ends = [
+        a.offset + trace_length(o.trace, o.facts) for a, (_, o) in zip(aligned, opened, strict=True)
+    ]
     names = tuple((c.worker.name, c.span.name) for c in members)
     places = tuple(i for i, _ in opened)
     run = AlignedRun(names, places, tuple(aligned), matches, max(ends, default=0))

@@ -15,6 +15,7 @@ from torch_tb_profiler.analysis.distributed.collectives import (
     match_collectives,
     match_of,
 )
+from torch_tb_profiler.analysis.distributed.rank_index import trace_length
 from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.runs.model import Opened, Span, State, Worker
@@ -117,7 +118,9 @@ def align_run(members: Sequence[Companion], asked: Opened) -> AlignedRun:
     begins = [unix_begin(o.trace) for _, o in opened]
     matches = match_collectives([_collectives(o) for _, o in opened], begins)
     aligned = align(begins, matches)
-    ends = [a.offset + _length(o) for a, (_, o) in zip(aligned, opened, strict=True)]
+    ends = [
+        a.offset + trace_length(o.trace, o.facts) for a, (_, o) in zip(aligned, opened, strict=True)
+    ]
     names = tuple((c.worker.name, c.span.name) for c in members)
     places = tuple(i for i, _ in opened)
     run = AlignedRun(names, places, tuple(aligned), matches, max(ends, default=0))
@@ -135,12 +138,6 @@ def match_in(shared: AlignedRun, asked: Opened, event: int) -> int:
     if event >= asked.trace["spans"].n:
         return -1
     return match_of(asked.trace, asked.facts, shared.matches, rank, event)
-
-
-def _length(opened: Opened) -> int:
-    """End of the last event."""
-    instants = opened.trace["instants"]["time"]
-    return max(opened.facts.summary.span_ns, int(instants[-1]) if len(instants) else 0)
 
 
 def _content(opened: Opened) -> tuple[object, ...]:

@@ -215,41 +215,6 @@ def test_ends_of_a_group_of_two_need_not_be_told_apart() -> None:
     assert drawn(path_of(fleet_of(*stages(bare)))) == drawn(path_of(fleet_of(*stages())))
 
 
-def test_clocks_that_differ_are_put_right_before() -> None:
-    """Five steps of one collective each correct a clock that is 7 µs late, and the path is the same."""
-    right, wrong = (
-        [
-            trace_of(
-                [
-                    {
-                        **event,
-                        "name": event["name"].replace("#1", f"#{turn + 1}"),
-                        "ts": event["ts"] + 100 * turn,
-                        "args": {
-                            **event["args"],
-                            **(
-                                {"correlation": event["args"]["correlation"] + 10 * turn}
-                                if "correlation" in event["args"]
-                                else {}
-                            ),
-                        },
-                    }
-                    for turn in range(5)
-                    for event in events(drawing, None, OF_TWO)
-                ],
-                baseTimeNanoseconds=UNIX - late * number,
-                distributedInfo={"rank": number, "world_size": 2, "pg_config": BOTH},
-            )
-            for number, drawing in enumerate((EARLY, LATE))
-        ]
-        for late in (0, 7_000)
-    )
-    expected, corrected = fleet_of(*right), fleet_of(*wrong)
-    assert [clock.method for clock in corrected.figures.aligned] == ["collectives"] * 2
-    for step in range(5):
-        assert drawn(path_of(corrected), step) == drawn(path_of(expected), step)
-
-
 def test_a_rank_that_cannot_be_read_is_a_hole_with_a_name() -> None:
     run = run_of(*(rank(d, n, OF_TWO, BOTH) for n, d in enumerate((EARLY, LATE))))
     fleet = fleet_in(run)
@@ -264,15 +229,6 @@ def test_without_a_rank_that_can_be_read_there_is_no_path() -> None:
     opened = run.open("run", "rank0", "1")
     run.failing = {"rank0"}
     assert not len(path_of(Fleets(run).of(opened)).step)
-
-
-@pytest.mark.parametrize("name", ["ddp_gloo", "synthetic_ddp8"])
-@pytest.mark.slow
-def test_the_path_is_the_wall_time_of_the_samples(name: str, samples: Path) -> None:
-    run = sample(str(samples / name))
-    fleet = Fleets(run).of(run.open("run", "rank0", "1"))
-    path = path_of(fleet)
-    assert (path.begin < path.stop).all()
 
 
 @pytest.mark.parametrize("most_rows", [1 << 22, 1])

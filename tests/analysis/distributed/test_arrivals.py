@@ -137,6 +137,8 @@ def test_stages_of_a_pipeline_wait_in_a_bubble_and_none_is_late() -> None:
     found, figures = fleet.verdict, fleet.figures
     assert (found.hold, found.once, fleet.blames) == (None, (), ())
     assert [stage.rank for stage in found.stages][:1] == [0]
+    # What a page shows of ranks that are late says the same.
+    assert figures.waiting["late"].max() == 0
     matches, waits = figures.matched.matches, figures.waits
     for stage in found.stages:
         own = waits.wait[matches.of_rank(stage.rank)]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torch_tb_profiler.analysis.match.names import pair_by, stable_name
+from torch_tb_profiler.analysis.match.names import pair_by, stable_name, without_numbers
 from torch_tb_profiler.analysis.match.paths import MatchedPaths, PathCosts, match_paths
 
 Drawn = Sequence[tuple[int, str]]
@@ -256,6 +256,11 @@ def test_many_siblings_are_matched_in_bearable_time() -> None:
 )
 def test_plain_names(name: str, plain: str) -> None:
     assert stable_name(name) == plain
+
+
+@given(st.integers(0, 1 << 60), st.integers(0, 1 << 60))
+def test_annotations_that_count_are_one(step: int, request: int) -> None:
+    assert without_numbers(f"step {step} of req{request}") == "step # of req#"
 
 
 def test_hostile_names_take_no_time() -> None:

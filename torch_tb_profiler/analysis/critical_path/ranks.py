@@ -269,7 +269,7 @@ class RanksWalk:
         return found
 
     def _met(self, rank: int, path: Walk | _OwnPath) -> _Met:
-        event, release, match = arrivals(self._figures, rank)
+        event, release, match = releases(self._figures, rank)
         path.meet(event, release)
         return _Met(path, dict(zip(event.tolist(), match.tolist(), strict=True)))
 
@@ -292,7 +292,7 @@ class _Met(msgspec.Struct, frozen=True):
         return len(self.path) if isinstance(self.path, _OwnPath) else 0
 
 
-def arrivals(figures: RunFigures, rank: int) -> tuple[Ints, Ints, Ints]:
+def releases(figures: RunFigures, rank: int) -> tuple[Ints, Ints, Ints]:
     """``(event, release, match)`` of a rank's collectives for which another rank was late; ``release``: when
     that one began, on this rank's clock.
     """

@@ -6,7 +6,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.critical_path.build import path_tables
-from torch_tb_profiler.analysis.critical_path.ranks import arrivals
+from torch_tb_profiler.analysis.critical_path.ranks import releases
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -25,7 +25,7 @@ def with_waiting(
                                               ▲ the last rank begins
     """
     path = insight["critical_path"]
-    event, release, _ = arrivals(figures, rank)
+    event, release, _ = releases(figures, rank)
     order = np.argsort(event, kind="stable")
     at = np.searchsorted(event[order], path["event"])
     known = np.append(event[order], -1)[at] == path["event"]

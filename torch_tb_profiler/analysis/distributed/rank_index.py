@@ -39,7 +39,7 @@ def build_index(trace: Trace, facts: Facts, insight: Insight) -> RankIndex:
 
     tables["ranks"] = schema.RANKS.build(
         begin=[-1 if begin is None else begin],
-        length=[_length(trace, facts)],
+        length=[trace_length(trace, facts)],
         spans=[trace["spans"].n],
         world_size=[-1 if world_size is None else world_size],
         on_device=[bool(tables["rank_sorts"]["on_device"].any())],
@@ -54,7 +54,8 @@ def build_index(trace: Trace, facts: Facts, insight: Insight) -> RankIndex:
     return RankIndex(texts.table(), tables)
 
 
-def _length(trace: Trace, facts: Facts) -> int:
+def trace_length(trace: Trace, facts: Facts) -> int:
+    """End of the last event, ns."""
     instants = trace["instants"]["time"]
     return max(facts.summary.span_ns, int(instants[-1]) if len(instants) else 0)
 

@@ -14,7 +14,13 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, positions_of, sum_floats
+from torch_tb_profiler.analysis.arrays.grouping import (
+    group_rows,
+    mask_of,
+    medians,
+    positions_of,
+    sum_floats,
+)
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared
 from torch_tb_profiler.analysis.arrays.nesting import nearest, with_ancestors
 from torch_tb_profiler.analysis.facts.host_names import named
@@ -75,14 +81,13 @@ def _shares(start: Ints, end: Ints) -> Callable[[Ints], Array]:
 class Merges(msgspec.Struct, frozen=True):
     """Collectives that become one with others, in order; arrays of shape (collectives,).
 
-    row: rows of the table ``collectives``. work: position among device work; −1 none. bucket: number of the one that
-    they are part of. last: whether it is the last of that, whose call stays. time: what the bucket takes for each, ns,
+    row: rows of the table ``collectives``. work: position among device work; −1 none. last: whether it is the last of
+    its bucket, whose call stays. time: what the bucket takes for each, ns,
     no longer than it took.
     """
 
     row: Ints
     work: Ints
-    bucket: Ints
     last: Mask
     time: Array
 
@@ -128,7 +133,7 @@ def merges(scene: Scene, most: float) -> Merges:
     time = np.minimum(
         slope * size + np.where(last, latency, 0) + np.where(latest, waited, 0), taken
     )
-    return Merges(row, work, bucket, last, time)
+    return Merges(row, work, last, time)
 
 
 def _brief(scene: Scene, row: Ints) -> Mask:
@@ -137,7 +142,7 @@ def _brief(scene: Scene, row: Ints) -> Mask:
     taken = (table["end"] - table["start"])[row]
     on_device = np.isin(spans["role"][table["event"][row]], DEVICE_ROLES)
     first, like = group_rows((table["kind"][row], table["group"][row], on_device))
-    median = np.array([np.median(taken[like == number]) for number in range(len(first))])
+    median = medians(like, len(first), taken)
     return np.asarray((median <= np.where(on_device[first], *_BRIEF))[like])
 
 

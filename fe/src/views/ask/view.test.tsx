@@ -81,7 +81,7 @@ describe("the field", () => {
     expect(onClose).toHaveBeenCalledTimes(1);
   });
 
-  it("offers no filter where the place has none", async () => {
+  it("offers no filter where the place has none", () => {
     open("");
     expect(screen.queryByRole("button", { name: /filter this page/ })).toBeNull();
   });

@@ -253,9 +253,8 @@ describe("moves", () => {
 
   it("asks the page around it for what it cannot do", async () => {
     const page = await open();
-    for (const key of ["/", "?", "n", "Escape"]) fireEvent.keyDown(canvas(page), { key });
+    for (const key of ["?", "n", "Escape"]) fireEvent.keyDown(canvas(page), { key });
     expect(vi.mocked(page.props.onCommand).mock.calls.flat()).toEqual([
-      "search",
       "help",
       "next_hit",
       "clear",

@@ -6,7 +6,6 @@ const key = (name: string, more: Partial<KeyboardEventInit> = {}): KeyboardEvent
 
 describe("actionOf", () => {
   it.each([
-    ["/", "search"],
     ["n", "next_hit"],
     ["P", "previous_hit"],
     ["g", "arrows"],

@@ -64,7 +64,6 @@ export const KEYS: readonly Binding[] = [
     text: "Scroll the tracks",
     does: { pageup: { kind: "page", pages: -0.9 }, pagedown: { kind: "page", pages: 0.9 } },
   },
-  { keys: ["/"], text: "Search", does: { "/": command("search") } },
   {
     keys: ["N", "P"],
     text: "Next and previous match",

@@ -84,7 +84,6 @@ export interface VisibleRange {
 
 /** What a key asks of the view around the timeline. The four directions are asked only when something is selected. */
 export type Command =
-  | "search"
   | "next_hit"
   | "previous_hit"
   | "arrows"

@@ -172,22 +172,16 @@ interface SearchBoxProps {
   error?: string | null;
   result?: string;
   placeholder?: string;
-  /** The list that belongs to the box, and its chosen option. */
-  list?: { id: string; open: boolean; option: string | undefined };
 }
 
 export function SearchBox(props: SearchBoxProps) {
-  const { label, text, regex, onChange, error, result, placeholder = "Search", list } = props;
+  const { label, text, regex, onChange, error, result, placeholder = "Search" } = props;
   const id = useId("search");
   return (
     <div class={`search${error ? " search-bad" : ""}`} role="search" aria-label={label}>
       <Icon name="search" size={14} />
       <input
         type="text"
-        role={list ? "combobox" : undefined}
-        aria-expanded={list?.open}
-        aria-controls={list?.open ? list.id : undefined}
-        aria-activedescendant={list?.option}
         aria-label={label}
         aria-invalid={error ? true : undefined}
         aria-describedby={error ? `${id}-error` : undefined}

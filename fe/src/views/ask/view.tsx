@@ -30,8 +30,10 @@ export function Ask(props: AskProps) {
   const resource = useResource("ask", viewQuery(props, { q: question.trim() }));
   const { data, error, stale } = resource;
   const rows = data ? rowsOf(data.rows) : [];
-  const [at, setAt] = useState(0);
-  useEffect(() => setAt(0), [data]);
+  // Each answer begins with its first row.
+  const [place, setPlace] = useState({ of: data, at: 0 });
+  const at = place.of === data ? place.at : 0;
+  const setAt = (next: number): void => setPlace({ of: data, at: next });
   const go = (row: Row | undefined): void => {
     const to = row && leadsTo(row, here, props);
     if (!to) return;

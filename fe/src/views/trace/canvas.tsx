@@ -20,11 +20,10 @@ import { alignmentText } from "./workers";
 interface CanvasProps {
   state: TraceState;
   first: TimeRange | null;
-  onSearch: () => void;
   onHelp: () => void;
 }
 
-export function Canvas({ state, first, onSearch, onHelp }: CanvasProps) {
+export function Canvas({ state, first, onHelp }: CanvasProps) {
   const { recordings, span, choice, found } = state;
   const grouping = readGrouping(state.view.params.group);
   const onPath = state.view.params.path === "1";
@@ -74,7 +73,7 @@ export function Canvas({ state, first, onSearch, onHelp }: CanvasProps) {
       onSelect={choice.choose}
       onArea={state.setArea}
       onMark={(range) => withMark(state, range)}
-      onCommand={(command) => obey(state, command, { search: onSearch, help: onHelp })}
+      onCommand={(command) => obey(state, command, onHelp)}
       onVisible={state.setVisible}
       onViewSettled={(view) => keepView(state, view)}
       describe={describe}

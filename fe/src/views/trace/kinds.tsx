@@ -34,11 +34,10 @@ interface KindChoiceProps {
   kind: ChosenKind;
   /** Those that there are, and the chosen one, are offered. */
   kinds: readonly KindCount[];
-  more?: readonly { value: ChosenKind; label: string }[];
   onKind: (kind: ChosenKind) => void;
 }
 
-export function KindChoice({ kind, kinds, more = [], onKind }: KindChoiceProps) {
+export function KindChoice({ kind, kinds, onKind }: KindChoiceProps) {
   const options = KINDS.flatMap(({ kind: value, label }) => {
     const known = kinds.find((each) => each.kind === value);
     return known || value === kind
@@ -51,7 +50,7 @@ export function KindChoice({ kind, kinds, more = [], onKind }: KindChoiceProps) 
       showLabel={false}
       value={kind}
       onChange={onKind}
-      options={[...options, ...more]}
+      options={options}
     />
   );
 }

@@ -1,22 +1,13 @@
 import { describe, expect, it, vi } from "vitest";
 import { alignmentSummary, alignmentText, arrivalText } from "./workers";
-import type { HitOrder, SearchPayload } from "../../api/types.gen";
 import { mergedKinds, readKind } from "./kinds";
 import { recording, ref } from "./fixtures";
 import { spanOf } from "./recordings";
-import {
-  extentOfName,
-  listOfHits,
-  mergedHeat,
-  mergedNames,
-  nearest,
-  nextHit,
-  type Wish,
-} from "./search";
-import { resultText } from "./search_bar";
+import { extentOfName, mergedHeat, mergedNames, nearest, nextHit, type Wish } from "./search";
+import { resultText } from "./found";
 import { arrowText, workerCount } from "./toolbar";
 
-const WISH: Wish = { text: "mm", regex: false, args: false, kind: "all", order: "time" };
+const WISH: Wish = { text: "mm", regex: false, args: false, kind: "all" };
 
 function serve(answer: (url: URL) => unknown): URL[] {
   const asked: URL[] = [];
@@ -101,47 +92,6 @@ it("mergedNames adds up workers and keeps kinds apart", () => {
     look: [3, 1],
     count: [9, 5],
     total_ns: [90, 50],
-  });
-});
-
-const payloadOf = (over: Partial<SearchPayload>): SearchPayload => ({
-  total: 0,
-  kind: "device",
-  kinds: [],
-  names: { name: [], look: [], count: [], total_ns: [] },
-  names_total: 0,
-  hits: { event: [], lane: [], name: [], look: [], start_ns: [], dur_ns: [] },
-  ...over,
-});
-
-describe("listOfHits", () => {
-  const hits = (starts: number[]) => ({
-    event: starts,
-    lane: starts.map(() => 0),
-    name: starts.map(() => "mm"),
-    look: starts.map(() => 3),
-    start_ns: starts,
-    dur_ns: starts.map((start) => start % 100),
-  });
-  const list = (order: HitOrder) =>
-    listOfHits(
-      [{ offset: 0 }, { offset: 100 }, { offset: 0 }],
-      [payloadOf({ hits: hits([10, 150]) }), payloadOf({ hits: hits([20]) }), null],
-      order,
-    ).map(({ source, ref, index }) => [source, ref.start_ns, index]);
-  it("is in order of the common clock, with places of each worker's own", () => {
-    expect(list("time")).toEqual([
-      [0, 10, 0],
-      [1, 20, 0],
-      [0, 150, 1],
-    ]);
-  });
-  it("or the longest come first, their places in time unknown", () => {
-    expect(list("duration")).toEqual([
-      [0, 150, null],
-      [1, 20, null],
-      [0, 10, null],
-    ]);
   });
 });
 

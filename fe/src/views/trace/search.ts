@@ -3,7 +3,6 @@ import { fetchJson } from "../../api/client";
 import type {
   ChosenKind,
   EventRef,
-  HitOrder,
   MatchesTable,
   NextHitPayload,
   SearchPayload,
@@ -26,8 +25,6 @@ export interface Wish {
   args: boolean;
   /** `first`: the first kind, in the order of `KINDS`, that there are hits of. */
   kind: ChosenKind;
-  /** Which hits the list begins with. */
-  order: HitOrder;
 }
 
 export interface Found {
@@ -39,8 +36,6 @@ export interface Found {
   kind: ChosenKind;
   kinds: readonly KindCount[];
   total: number;
-  /** The first of them in order of time. */
-  list: readonly Hit[];
   names: MatchesTable;
   namesTotal: number;
   /** By recording: numbers of the names that are hits, `null` where that is not known. */
@@ -67,7 +62,7 @@ export function useSearch(
   named: number,
 ): Found {
   const asked = useDebounced(
-    useMemo(() => ({ ...wish }), [wish.text, wish.regex, wish.args, wish.kind, wish.order]), // eslint-disable-line react-hooks/exhaustive-deps
+    useMemo(() => ({ ...wish }), [wish.text, wish.regex, wish.args, wish.kind]), // eslint-disable-line react-hooks/exhaustive-deps
     PAUSE_MS,
   );
   const idle = !asked.text.trim();
@@ -78,7 +73,6 @@ export function useSearch(
         : recordings.map(({ query }) => ({
             ...query,
             ...questionOf(asked),
-            ...(asked.order === "time" ? {} : { order: asked.order }),
           })),
     [recordings, asked, idle],
   );
@@ -102,7 +96,6 @@ export function useSearch(
         answers.some((answer) => answer.state === "loading" || answer.state === "importing"),
       error: error && [error.message, error.hint].filter(Boolean).join(" "),
       total: payloads.reduce((total, payload) => total + (payload?.total ?? 0), 0),
-      list: listOfHits(recordings, payloads, asked.order),
       names,
       namesTotal: Math.max(
         names.name.length,
@@ -167,27 +160,6 @@ export interface Hit {
 
 const startOf = (recordings: readonly Placed[], { source, ref }: Hit): number =>
   onAxis(recordings[source] ?? { offset: 0 }, ref.start_ns);
-
-/** More could not be read, and are told by the table of names. */
-const MOST_LISTED = 200;
-
-export function listOfHits(
-  recordings: readonly Placed[],
-  payloads: readonly (SearchPayload | null)[],
-  order: HitOrder,
-): Hit[] {
-  const byTime = (a: Hit, b: Hit): number => startOf(recordings, a) - startOf(recordings, b);
-  return payloads
-    .flatMap((payload, source) =>
-      payload
-        ? rowsOf(payload.hits)
-            .slice(0, MOST_LISTED)
-            .map((ref, place) => ({ source, ref, index: order === "time" ? place : null }))
-        : [],
-    )
-    .sort((a, b) => (order === "time" ? 0 : b.ref.dur_ns - a.ref.dur_ns) || byTime(a, b))
-    .slice(0, MOST_LISTED);
-}
 
 /** Hits by name over all recordings, the costliest first. */
 export function mergedNames(payloads: readonly (SearchPayload | null)[]): MatchesTable {
@@ -278,7 +250,6 @@ export async function extentOfName(
     regex: true,
     args: false,
     kind: "all",
-    order: "time",
   };
   const { t0: begin, t1: end } = spanOf(recordings);
   const [first, last] = await Promise.all([

@@ -135,8 +135,7 @@ export function useTraceState(props: TraceStateProps): TraceState {
     ...{ handle, visible, setVisible, choice, area, rows, wish, found, finder, kinds, all },
     ...{ arrows, path, peers, marks, boundaries, activity, set, litGroup, light },
     gaps: props.comparison?.gaps ?? NO_GAPS,
-    setWish: ({ text, ...how }) =>
-      set({ q: text, re: how.regex, args: how.args, kind: how.kind, sort: how.order }),
+    setWish: ({ text, ...how }) => set({ q: text, re: how.regex, args: how.args, kind: how.kind }),
     setArea: (next) => {
       set(next ? writeArea(next, keys) : { area: null, arealanes: null });
       if (next && !area) set({ table: "area" });
@@ -182,23 +181,20 @@ export interface Finder {
   index: number | null;
   problem: string;
   next: (direction: Direction) => void;
-  /** Goes to a hit. */
-  to: (hit: Hit) => void;
   /** Zooms to all events of a name and selects the first. */
   name: (name: string) => void;
 }
 
 /** The search that the address bar names. */
-function useWish({ q, re, args, kind, sort }: Params): Wish {
+function useWish({ q, re, args, kind }: Params): Wish {
   return useMemo(
     () => ({
       text: q ?? "",
       regex: re === "1",
       args: args === "1",
       kind: readKind(kind),
-      order: sort === "duration" ? sort : "time",
     }),
-    [q, re, args, kind, sort],
+    [q, re, args, kind],
   );
 }
 
@@ -234,14 +230,18 @@ function useFinder(
   const { hit } = last?.wish === wish ? last : { hit: null };
   const current =
     hit && hit.ref.event === selected?.event && hit.source === selected.source ? hit.index : null;
-  return { index: recordings.length === 1 ? current : null, problem, next, to, name };
+  return { index: recordings.length === 1 ? current : null, problem, next, name };
 }
 
-/** A link from another page names what is looked for and no view: it opens on the first hit. */
+/** A link from another page names what is looked for and no view: it opens on the first hit. So does what is asked for here. */
 function useLinkedSearch({ params }: ViewProps, found: Found, finder: Finder): void {
-  const wanted = useRef(
-    params.q !== undefined && params.t === undefined && params.sel === undefined,
-  );
+  const { q, t, sel } = params;
+  const wanted = useRef(q !== undefined && t === undefined && sel === undefined);
+  const before = useRef(q);
+  if (before.current !== q) {
+    before.current = q;
+    wanted.current = q !== undefined;
+  }
   const { idle, busy, total } = found;
   const next = useRef(finder.next);
   next.current = finder.next;
@@ -252,18 +252,13 @@ function useLinkedSearch({ params }: ViewProps, found: Found, finder: Finder): v
   }, [idle, busy, total]);
 }
 
-export function obey(
-  state: TraceState,
-  command: Command,
-  more: { search: () => void; help: () => void },
-): void {
+export function obey(state: TraceState, command: Command, help: () => void): void {
   const { choice, finder } = state;
   const to = (ref: Parameters<Choice["go"]>[1] | null | undefined): void => {
     if (ref) choice.go(choice.source, ref);
   };
   const actions: Readonly<Record<Command, () => void>> = {
-    search: more.search,
-    help: more.help,
+    help,
     next_hit: () => finder.next("next"),
     previous_hit: () => finder.next("previous"),
     arrows: () =>

@@ -1,4 +1,4 @@
-import type { JSX, Ref } from "preact";
+import type { JSX } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { TracePayload, WorkerItem } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
@@ -34,7 +34,7 @@ import {
   spanOf,
   useRecordings,
 } from "./recordings";
-import { SearchBar } from "./search_bar";
+import { FoundBar } from "./found";
 import { Side } from "./side";
 import {
   firstView,
@@ -191,7 +191,6 @@ function Page({ about, workers, ...props }: PageProps) {
   const { view, recordings, recording, span } = props;
   const state = useTraceState(props);
   const [dialog, setDialog] = useState<"help" | "about" | null>(null);
-  const box = useRef<HTMLDivElement>(null);
   const [first] = useState(
     () =>
       firstView(view.params.t, span) ??
@@ -218,7 +217,6 @@ function Page({ about, workers, ...props }: PageProps) {
         state={state}
         about={about}
         workers={workers}
-        box={box}
         onAbout={() => setDialog("about")}
         onHelp={() => setDialog("help")}
       />
@@ -226,12 +224,7 @@ function Page({ about, workers, ...props }: PageProps) {
       <NotDrawn recordings={recordings} />
       <div class="trace-body">
         <div class="trace-left">
-          <Canvas
-            state={state}
-            first={first}
-            onSearch={() => box.current?.querySelector("input")?.focus()}
-            onHelp={() => setDialog("help")}
-          />
+          <Canvas state={state} first={first} onHelp={() => setDialog("help")} />
           {table || below ? (
             <>
               <Splitter
@@ -271,15 +264,14 @@ function Page({ about, workers, ...props }: PageProps) {
 
 interface ToolsProps extends Pick<PageProps, "about" | "workers"> {
   state: TraceState;
-  box: Ref<HTMLDivElement>;
   onAbout: () => void;
   onHelp: () => void;
 }
 
-function Tools({ state, about, workers, box, onAbout, onHelp }: ToolsProps) {
+function Tools({ state, about, workers, onAbout, onHelp }: ToolsProps) {
   return (
     <div class="trace-tools" role="group" aria-label="Timeline">
-      <SearchBar state={state} box={box} />
+      <FoundBar state={state} />
       <StepJump state={state} />
       <div class="trace-tools-end">
         {workers}

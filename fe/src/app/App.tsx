@@ -13,7 +13,7 @@ import {
   diagnosisHref,
   fromEntries,
   hrefOfPage,
-  pageOfHref,
+  openPage,
   type PageState,
   pageStore,
 } from "../state/location";
@@ -240,11 +240,8 @@ function followLink(event: MouseEvent): void {
   )
     return;
   const link = event.target instanceof Element ? event.target.closest("a[href]") : null;
-  const page = link instanceof HTMLAnchorElement && !link.target ? pageOfHref(link.href) : null;
-  if (!page) return;
-  event.preventDefault();
-  changePage(() => page, "push");
-  scrollTo({ top: 0 });
+  if (link instanceof HTMLAnchorElement && !link.target && openPage(link.href))
+    event.preventDefault();
 }
 
 interface BoundaryProps {

@@ -206,3 +206,12 @@ export function pageOfHref(href: string): PageState | null {
   const entries = readHash(hash, host.prefix);
   return entries.size > 0 ? fromEntries(entries) : null;
 }
+
+/** Goes where a link to this page leads; whether it is one. */
+export function openPage(href: string): boolean {
+  const page = pageOfHref(href);
+  if (!page) return false;
+  changePage(() => page, "push");
+  scrollTo({ top: 0 });
+  return true;
+}

@@ -6,15 +6,14 @@ from pathlib import Path
 from typing import get_args
 
 import msgspec
-import numpy as np
 from werkzeug.test import Client
 
 from tests.builders.drawn import events, trace_of
 from tests.runs.written_run import sample
 from tests.web.served import body
+from torch_tb_profiler.analysis.critical_path.lane_stretches import PATH_STRETCHES
 from torch_tb_profiler.analysis.critical_path.table import (
     KINDS,
-    STRIP,
     PathGroup,
     critical_path_table,
 )
@@ -24,6 +23,7 @@ from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.views.critical_path.glyph import FULL, lane_work
 from torch_tb_profiler.views.critical_path.payload import (
     CriticalPathPayload,
     PathRowsPayload,
@@ -47,9 +47,16 @@ def made() -> tuple[Trace, Facts, Insight]:
     return trace, facts, build_insight(trace, facts)
 
 
+def _asked(
+    trace: Trace, facts: Facts, insight: Insight, steps: tuple[int, int] | None = None
+) -> CriticalPathPayload:
+    return critical_path_payload(
+        facts, insight, select(facts, *(steps or ())), lambda: lane_work(trace, facts, insight)
+    )
+
+
 def payload(steps: tuple[int, int] | None = None) -> CriticalPathPayload:
-    _, facts, insight = made()
-    return critical_path_payload(facts, insight, select(facts, *(steps or ())))
+    return _asked(*made(), steps)
 
 
 def rows(
@@ -176,25 +183,28 @@ gpu 8                        {b #2                         }
 """
     trace = trace_of(events(drawing, {"a": "hidden_kernel", "b": "gemm"}))
     facts = derive(trace)
-    whole = critical_path_payload(facts, build_insight(trace, facts), select(facts))
+    whole = _asked(trace, facts, build_insight(trace, facts))
     assert whole.contrast == [
         "hidden_kernel takes 41.5 % of the kernel time, but 0 % of the critical path: the rest is"
         " hidden behind other work."
     ]
 
 
-def test_a_strip_covers_its_step_and_names_what_is_in_it() -> None:
+def test_a_glyph_has_the_length_of_its_step_and_names_what_is_in_it() -> None:
     _, facts, _ = made()
     first, second = payload().strips
     assert (first.step, second.step) == (0, 1)
     for strip in (first, second):
-        start, end = strip.stretches["start_ns"], strip.stretches["end_ns"]
-        assert (start[0], end[-1]) == (strip.start_ns, strip.end_ns)
-        assert np.array_equal(start[1:], end[:-1])
-        assert {column.name for column in STRIP.columns} == set(strip.stretches)
+        glyph = strip.glyph
+        assert glyph.shown_ns == strip.end_ns - strip.start_ns
+        on = sum(sum(part.columns) for part in glyph.parts if part.on_path)
+        assert abs(on / FULL / glyph.columns - 1) < 1 / glyph.columns
+        assert {column.name for column in PATH_STRETCHES.columns} == set(glyph.stretches)
     assert first.end_ns == facts["steps"]["end"][0]
-    place = list(first.stretches["kind"]).index("kernel")
-    assert [first.stretches[key][place] for key in ("name", "line", "segments")] == [
+    told = first.glyph.stretches
+    place = list(told["category"]).index("compute")
+    assert [told[key][place] for key in ("lane", "name", "line", "segments")] == [
+        "device",
         "gemm",
         "train.py(7): step",
         2,
@@ -206,16 +216,16 @@ def test_of_many_steps_only_the_longest_has_a_strip() -> None:
     trace = trace_of(events(f"main {steps}"))
     facts = derive(trace)
     insight = build_insight(trace, facts)
-    [strip] = critical_path_payload(facts, insight, select(facts)).strips
+    [strip] = _asked(trace, facts, insight).strips
     assert strip.name == "ProfilerStep#3"
-    assert len(critical_path_payload(facts, insight, select(facts, 0, 2)).strips) == 3
+    assert len(_asked(trace, facts, insight, (0, 2)).strips) == 3
 
 
 def test_an_empty_trace_has_an_empty_path() -> None:
     trace = trace_of([])
     facts = derive(trace)
     insight = build_insight(trace, facts)
-    whole = critical_path_payload(facts, insight, select(facts))
+    whole = _asked(trace, facts, insight)
     assert (whole.headline, whole.contrast, whole.strips) == ([], [], [])
     assert list(whole.parts["kind"]) == []
     for by in get_args(PathGroup):

@@ -15,6 +15,7 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.tables.registry import OF_A_TRACE, TABLES
 from torch_tb_profiler.tables.source import TableSource
 from torch_tb_profiler.views import wire
+from torch_tb_profiler.views.critical_path.glyph import LaneWork, lane_work
 from torch_tb_profiler.views.critical_path.payload import (
     CriticalPathPayload,
     PathGroup,
@@ -156,8 +157,18 @@ def critical_path(insight: OpenedInsight, fleets: Fleets, steps: Steps) -> Criti
     """What the ends of the selected steps waited for: by kind and by step; ``strips`` draw the paths of
     up to three steps. Once the other ranks of the run are read, waiting for a rank is a kind of its own.
     """
-    told = fleets.with_waiting(insight)
-    return critical_path_payload(told.opened.facts, told.insight, chosen(told.opened, steps))
+    opened, told = insight.opened, fleets.with_waiting(insight).insight
+    return critical_path_payload(
+        opened.facts, told, chosen(opened, steps), lambda: lanes_of(insight)
+    )
+
+
+def lanes_of(insight: OpenedInsight) -> LaneWork:
+    """What a trace shows of its lanes, kept while it is open."""
+    opened = insight.opened
+    return opened.memoise(
+        (insight.id, "lanes"), lambda: lane_work(opened.trace, opened.facts, insight.insight)
+    )
 
 
 @route("/critical_path/rows", also=_other_ranks, report="steps")

@@ -1,6 +1,10 @@
 // Generated from torch_tb_profiler/views/ by `python -m tests.generate --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 
+export type Metric = "device" | "host";
+
+export type LaneCategory = "backward" | "communication" | "compute" | "copies" | "data_loading" | "device_wait" | "forward" | "not_recorded" | "optimizer" | "python" | "waiting";
+
 export type PathGroup = "event" | "line" | "module" | "operator" | "place" | "track";
 
 export type RanksGroup = "event" | "line" | "module" | "operator" | "rank";
@@ -69,8 +73,6 @@ export type Bound = "compute" | "latency" | "memory" | "unknown";
 
 export type FlameTree = "line" | "module";
 
-export type Metric = "device" | "host";
-
 export type FileFormat = "folded" | "speedscope";
 
 export type LineGroup = "own" | "package";
@@ -86,12 +88,46 @@ export interface AskPayload {
 }
 
 /** The path of one step; `step`: its number in the trace. `stretches` cover it. */
+/** One category of a lane, on the path or beside it: of each column, from 0 to 250, how much it fills. */
+export interface LanePart {
+  lane: Metric;
+  category: LaneCategory;
+  on_path: boolean;
+  columns: number[];
+}
+
+/** A stretch that is cut out of the columns: nothing shows what the devices did. */
+export interface SilentStart {
+  start_ns: number;
+  length_ns: number;
+}
+
+/** The path is on one rank; `worker`: its place in `workers`. */
+export interface RankRun {
+  worker: number;
+  start_ns: number;
+  end_ns: number;
+}
+
+/** A step as two lanes and a path. `shown_ns`: what the columns divide into equal parts: its length without `cuts`. The parts on the path fill exactly one column at every moment; with those beside it they fill the host's lane, and of the device's what `busy` says, beside copies. `all_ns`: time of a group whether or not it is on the path, by its key, where that is known. `busy`: share of the time in which a kernel runs; null without a device. `stretches`: of the path, 1 % of the step or longer. `ranks`: which rank the path is on; empty for a trace alone. */
+export interface Glyph {
+  shown_ns: number;
+  columns: number;
+  parts: LanePart[];
+  cuts: SilentStart[];
+  all_ns: Readonly<Record<string, number>>;
+  busy: number | null;
+  stretches: PathStretchesTable;
+  ranks: RankRun[];
+}
+
+/** The path of one step; `step`: its number in the trace. */
 export interface PathStrip {
   step: number;
   name: string;
   start_ns: number;
   end_ns: number;
-  stretches: PathStripTable;
+  glyph: Glyph;
 }
 
 /** Route `/critical_path`. `headline`: the largest part in words; `contrast`: what takes a much larger, or smaller, part of the path than of all time. `strips`: the paths of the selected steps, of more than three that of the longest. What a kind is called is the label of its column in `steps`. */
@@ -144,15 +180,6 @@ export interface RanksWorker {
   shift_ns: number;
 }
 
-/** The path of one step; `step`: its number among those of the run. `stretches` cover it. */
-export interface RanksStrip {
-  step: number;
-  name: string;
-  start_ns: number;
-  end_ns: number;
-  stretches: RanksStripTable;
-}
-
 /** Route `/critical_path/ranks`. Times are ns on the common clock after the begin of the first step of the run; `worker` in tables is a place in `workers`, the ranks that were read. While `progress` is below 1 nothing is known yet: ask again. `workers_total`: of the run. `strips`: of more than three steps that of the longest. `clock`: how the clocks were aligned and how well. */
 export interface RanksPathPayload {
   progress: number;
@@ -165,7 +192,7 @@ export interface RanksPathPayload {
   clock: string;
   workers: RanksWorker[];
   parts: PathKindsTable;
-  strips: RanksStrip[];
+  strips: PathStrip[];
 }
 
 /** Route `/critical_path/ranks/rows`: the path through all ranks, or what of it lies in a window, by kind and by what was asked. `pooled`: how many rows the last one stands for. */
@@ -1841,11 +1868,16 @@ export interface AskTable {
 /** The critical path of one step, drawn: stretches with the cause of most of their time. */
 export interface PathStripTable {
   kind: string[];
+/** The path of one step in stretches with the lane and the category of most of their time, those that take 1 % of it or more. */
+export interface PathStretchesTable {
+  lane: string[];
+  category: string[];
   start_ns: number[];
   end_ns: number[];
   segments: number[];
   name: (string | null)[];
   line: (string | null)[];
+  worker: number[];
 }
 
 /** What the critical path of the selected steps is made of. */
@@ -1889,17 +1921,6 @@ export interface PathEventsTable {
   work_share: (number | null)[];
   segments: number[];
   event: number[];
-}
-
-/** The critical path of one step through all ranks, drawn: stretches with the rank and the cause of most of their time. */
-export interface RanksStripTable {
-  kind: string[];
-  start_ns: number[];
-  end_ns: number[];
-  segments: number[];
-  name: (string | null)[];
-  line: (string | null)[];
-  worker: number[];
 }
 
 /** The critical path through all ranks by rank, and by what runs on it. */
@@ -2537,3 +2558,4 @@ export interface RangesTable {
 
 /** The declared tables. */
 export type TableName = "ask" | "path_strip" | "path_kinds" | "path_steps" | "path_events" | "ranks_strip" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "copies" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "lines" | "modules" | "flame" | "ranges";
+export type TableName = "path_stretches" | "path_kinds" | "path_steps" | "path_events" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "copies" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "lines" | "modules" | "flame" | "ranges";

@@ -28,6 +28,7 @@ import drawer from "../views/trace/drawer.css?inline";
 import trace from "../views/trace/trace.css?inline";
 import views from "../views/views.css?inline";
 import charts from "../widgets/charts/charts.css?inline";
+import glyph from "../widgets/charts/glyph.css?inline";
 import heat from "../widgets/charts/heat.css?inline";
 import roofline from "../widgets/charts/roofline.css?inline";
 import controls from "../widgets/controls.css?inline";
@@ -85,7 +86,7 @@ function pause(ms: number): Promise<void> {
 }
 
 const FIRST_VIEWS = [views, diagnosis, findings, tables, path, overview];
-const WIDGETS = [tokens, widgets, controls, charts, heat, flame, grid, page, roofline];
+const WIDGETS = [tokens, widgets, controls, charts, glyph, heat, flame, grid, page, roofline];
 const LATER_VIEWS = [
   apiCalls,
   ask,

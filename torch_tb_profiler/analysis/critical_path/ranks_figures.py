@@ -1,4 +1,4 @@
-"""What the critical path through all ranks adds up to, and a strip of one step."""
+"""What the critical path through all ranks adds up to."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
+from torch_tb_profiler.analysis.critical_path.lanes import PathSegments
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.critical_path.ranks_table import origin_columns
 from torch_tb_profiler.analysis.critical_path.table import (
     KINDS,
     PATH_KINDS,
-    STRIP,
     Window,
-    stretches,
 )
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
@@ -47,11 +46,6 @@ PATH_RANKS = DisplaySpec(
         _C("segments", "count", "Segments", "How many.", "path_segments", pool="sum"),
         _C("event", "row", "", "The longest of them, in the trace of the worker."),
     ),
-)
-RANKS_STRIP = DisplaySpec(
-    "ranks_strip",
-    "The critical path of one step through all ranks, drawn: stretches with the rank and the cause of most of their time.",
-    (*STRIP.columns, _C("worker", "row", "", _WORKER, unit="row of workers")),
 )
 
 
@@ -143,26 +137,11 @@ def ranks_rows(
     return made.take(np.argsort(-total, kind="stable"))
 
 
-def ranks_strip(segments: RanksSegments, step: int) -> DisplayTable:
-    """The path of a step in at most ``BINS`` stretches of one rank and cause each; ``worker`` holds indices of ranks."""
+def ranks_step(segments: RanksSegments, step: int) -> PathSegments:
+    """The path of one step; its sources are the ranks."""
     own = slice(*np.searchsorted(segments.step, (step, step + 1)).tolist())
-    start, end, rank, name, line = (
-        getattr(segments, key)[own] for key in ("start", "end", "rank", "name", "line")
-    )
-    key = rank * len(KINDS) + segments.cause[own]
-    edges, most, place, same = stretches(start, end, key, (int(start[0]), int(end[-1])))
-    longest = largest_by(place[same], len(most), (end - start)[same])
-    found = np.where(longest >= 0, np.flatnonzero(same)[longest], -1)
-    return RANKS_STRIP.build(
-        segments.strings,
-        kind=_KEYS[most % len(KINDS)].tolist(),
-        start_ns=edges[:-1],
-        end_ns=edges[1:],
-        segments=np.bincount(place[same], minlength=len(most)),
-        name=np.append(name, -1)[found],
-        line=np.append(line, -1)[found],
-        worker=most // len(KINDS),
-    )
+    columns = ("rank", "start", "end", "cause", "event", "name", "line")
+    return PathSegments(segments.strings, *(getattr(segments, key)[own] for key in columns))
 
 
 def _time(segments: RanksSegments, window: Window | None) -> Ints:

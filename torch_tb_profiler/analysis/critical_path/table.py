@@ -1,4 +1,4 @@
-"""The critical path as tables: its segments, what they add up to, and a strip of one step."""
+"""The critical path as tables: its segments, and what they add up to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.figures.operators import operator_rows, operator
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.analysis.module.modules import path_sums
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -60,8 +60,6 @@ _IDENTITY: dict[PathGroup, tuple[str, ...]] = {
     "line": ("line",),
     "track": ("track",),
 }
-BINS = 1200
-"""Parts of a step that its strip tells apart."""
 
 _C = DisplayColumn
 _SHARE = "Share of the time of the steps."
@@ -122,18 +120,6 @@ PATH_STEPS = DisplaySpec(
         _C("name", "text", "", "Name, e.g. `ProfilerStep#5`."),
         *(_C(f"{key}_ns", "time", label, label) for key, label in KINDS.items()),
         _C("steps", "count", "", ""),
-    ),
-)
-STRIP = DisplaySpec(
-    "path_strip",
-    "The critical path of one step, drawn: stretches with the cause of most of their time.",
-    (
-        _C("kind", "text", "", _KIND),
-        _C("start_ns", "time", "", "Begin, after the first event of the trace."),
-        _C("end_ns", "time", "", "End."),
-        _C("segments", "count", "", "How many segments of the kind lie in it."),
-        _C("name", "code", "", "The event of the longest of them.", optional=True),
-        _C("line", "code", "", "Its line.", optional=True),
     ),
 )
 
@@ -336,53 +322,3 @@ def step_causes(facts: Facts, insight: Insight, selection: Selection) -> Display
         name=facts.strings.many(steps["name"][chosen]),
         **{f"{kind}_ns": total[chosen, i] for i, kind in enumerate(KINDS)},
     )
-
-
-def strip_table(facts: Facts, insight: Insight, step: int) -> DisplayTable:
-    """The path of a step in at most ``BINS`` stretches of one cause each."""
-    path, sums = insight["critical_path"], insight["critical_path_steps"]
-    own = slice(*np.searchsorted(path["step"], (step, step + 1)).tolist())
-    start, end, cause = path["start"][own], path["end"][own], path["cause"][own]
-    bounds = drawn_window(facts, step)
-    inside = end > bounds[0]
-    own = slice(own.start + int(np.argmax(inside)), own.stop)
-    start, end, cause = np.maximum(start[inside], bounds[0]), end[inside], cause[inside]
-    edges, most, place, same = stretches(start, end, cause, bounds)
-    longest = np.append(path["group"][own][same], -1)[
-        largest_by(place[same], len(most), (end - start)[same])
-    ]
-    return STRIP.build(
-        facts.strings,
-        kind=_KEYS[most].tolist(),
-        start_ns=edges[:-1],
-        end_ns=edges[1:],
-        segments=np.bincount(place[same], minlength=len(most)),
-        **{key: np.append(sums[key], -1)[longest] for key in ("name", "line")},
-    )
-
-
-def drawn_window(facts: Facts, step: int) -> Window:
-    """Begin and end of what is drawn of a step, ns: without work from before the recording and what was before it."""
-    begin, end = (int(facts["steps"][key][step]) for key in ("start", "end"))
-    known = left_out(facts).end
-    known = known[(known > begin) & (known < end)]
-    return int(known.max(initial=begin)), end
-
-
-def stretches(start: Ints, end: Ints, key: Array, bounds: Window) -> tuple[Ints, Ints, Ints, Mask]:
-    """Segments that follow each other from the first to the last of ``bounds``, drawn in at most ``BINS`` stretches.
-
-    Returns ``(edges, most, place, same)``: the edges of the stretches, and the key of most of the time of each; of each
-    segment the stretch that has its middle, and whether that is of its key.
-    """
-    (whole, rest), bins = divmod(bounds[1] - bounds[0], BINS), np.arange(BINS + 1)
-    edges = np.unique(bounds[0] + whole * bins + rest * bins // BINS)
-    cuts = np.unique(np.concatenate((edges, start)))
-    piece = np.searchsorted(start, cuts[:-1], side="right") - 1
-    part = np.searchsorted(edges, cuts[:-1], side="right") - 1
-    first, group = group_rows((part, key[piece]))
-    time = sum_by(group, len(first), np.diff(cuts))
-    most = key[piece][first[largest_by(part[first], len(edges) - 1, time)]].astype(np.int64)
-    begin = np.flatnonzero(np.append(True, most[1:] != most[:-1]))
-    place = np.searchsorted(edges[begin], start + (end - start) // 2, side="right") - 1
-    return np.append(edges[begin], edges[-1]), most[begin], place, most[begin][place] == key

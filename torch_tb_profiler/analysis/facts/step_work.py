@@ -42,7 +42,7 @@ _CODE = regex(
     re.IGNORECASE,
 )
 """Calls that compile, load, allocate or tune. What is part of every step counts as none."""
-_OPTIMIZER = regex(
+OPTIMIZER = regex(
     r"Optimizer\.step#|aten::_fused_(?:adamw?|sgd|adagrad)_$|.*[\\/]torch[\\/]optim[\\/]\w+\.py\(\d+\): step$"
 )
 _OPTIMIZER_KERNEL = regex(r"multi_tensor_apply_kernel.*(?:Adam|SGD|Sgd|Lamb|LAMB|Adagrad)")
@@ -198,7 +198,7 @@ def _optimizer(
     spans, steps = trace["spans"], len(windows.start)
     role = spans["role"]
     said = (role == Role.OPERATOR) | (role == Role.ANNOTATION) | (role == Role.PYTHON)
-    calls = np.flatnonzero(spans_named(trace, said, _OPTIMIZER.match))
+    calls = np.flatnonzero(spans_named(trace, said, OPTIMIZER.match))
     begin = spans["start"][calls]
     when = union(begin, begin + spans["dur"][calls])
     own = spans_named(trace, role == Role.KERNEL, _OPTIMIZER_KERNEL.search)[caused.row]

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
+from torch_tb_profiler.analysis.critical_path.lane_stretches import step_segments
+from torch_tb_profiler.analysis.critical_path.lanes import LaneWork, Source
 from torch_tb_profiler.analysis.critical_path.overlay import event_on_path, path_overlay
 from torch_tb_profiler.analysis.critical_path.table import (
     KINDS,
     PATH_EVENTS,
     PATH_KINDS,
     PATH_STEPS,
-    STRIP,
     PathGroup,
     Window,
-    drawn_window,
     event_table,
     hidden_work,
     kind_table,
     largest_part,
     step_causes,
-    strip_table,
 )
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.kernels import short_name
@@ -36,6 +36,7 @@ from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.roles import DEVICE_ROLES
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.units import format_ns, format_share
+from torch_tb_profiler.views.critical_path.glyph import Glyph, glyph_of
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.steps import step_rows, subject_of
 from torch_tb_profiler.views.timeline.event import track_text
@@ -45,13 +46,13 @@ from torch_tb_profiler.views.words.vocabulary import vocabulary
 
 
 class PathStrip(Wire, frozen=True, kw_only=True):
-    """The path of one step; ``step``: its number in the trace. ``stretches`` cover it."""
+    """The path of one step; ``step``: its number in the trace."""
 
     step: int
     name: str
     start_ns: int
     end_ns: int
-    stretches: Annotated[dict[str, Any], table_of(STRIP)]
+    glyph: Glyph
 
 
 class CriticalPathPayload(Wire, frozen=True, kw_only=True):
@@ -135,9 +136,9 @@ STRIKING_SHARE, STRIKING_FACTOR = 0.1, 3
 
 
 def critical_path_payload(
-    facts: Facts, insight: Insight, selection: Selection
+    facts: Facts, insight: Insight, selection: Selection, lanes: Callable[[], LaneWork]
 ) -> CriticalPathPayload:
-    """What the ends of the selected steps waited for."""
+    """What the ends of the selected steps waited for. ``lanes``: what the trace shows of its lanes."""
     parts = kind_table(facts, insight, selection)
     return CriticalPathPayload(
         subject=subject_of(facts, selection.steps),
@@ -146,27 +147,29 @@ def critical_path_payload(
         contrast=contrast(facts, insight, selection),
         parts=wire_columns(parts),
         steps=wire_columns(step_rows(step_causes(facts, insight, selection))),
-        strips=_strips(facts, insight, selection),
+        strips=_strips(facts, insight, selection, lanes),
         missing=missing(absent(facts), ("host", "device", "stacks")),
     )
 
 
-def _strips(facts: Facts, insight: Insight, selection: Selection) -> list[PathStrip]:
+def _strips(
+    facts: Facts, insight: Insight, selection: Selection, lanes: Callable[[], LaneWork]
+) -> list[PathStrip]:
     steps, drawn = facts["steps"], selection.steps
     wall = step_lengths(steps)[drawn]
     if len(drawn) > MOST_STRIPS:
         drawn = drawn[[int(wall.argmax())]]
-    windows = {step: drawn_window(facts, step) for step in drawn.tolist()}
+    paths = {step: step_segments(facts, insight, step) for step in drawn.tolist()}
     return [
         PathStrip(
             step=step,
             name=facts.strings[int(steps["name"][step])],
-            start_ns=begin,
-            end_ns=end,
-            stretches=wire_columns(strip_table(facts, insight, step)),
+            start_ns=path.bounds[0],
+            end_ns=path.bounds[1],
+            glyph=glyph_of(path, {0: Source(lanes())}),
         )
-        for step, (begin, end) in windows.items()
-        if end > begin
+        for step, path in paths.items()
+        if len(path.start)
     ]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.critical_path.lanes import Source, lane_work
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.critical_path.ranks_figures import (
     RanksGroup,
@@ -14,7 +15,7 @@ from torch_tb_profiler.analysis.critical_path.ranks_figures import (
     ranks_kinds,
     ranks_rows,
     ranks_segments,
-    ranks_strip,
+    ranks_step,
 )
 from torch_tb_profiler.analysis.critical_path.table import KINDS, Window
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict
@@ -24,11 +25,15 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_count, format_ns, format_share
-from torch_tb_profiler.views.critical_path.payload import MOST_STRIPS, OF_DEVICE_WORK
+from torch_tb_profiler.views.critical_path.glyph import glyph_of
+from torch_tb_profiler.views.critical_path.payload import (
+    MOST_STRIPS,
+    OF_DEVICE_WORK,
+    PathStrip,
+)
 from torch_tb_profiler.views.critical_path.ranks_wire import (
     RanksPathPayload,
     RanksRowsPayload,
-    RanksStrip,
     RanksWorker,
 )
 from torch_tb_profiler.views.display_wire import wire_columns
@@ -44,8 +49,14 @@ from torch_tb_profiler.views.words.texts import capitalised
 __all__ = ["RanksGroup", "RanksOfRun", "common_chosen", "ranks_path_payload", "ranks_rows_payload"]
 
 
+MOST_LANES = 16
+"""Ranks whose lanes are drawn, those with most of the path; of others the path is drawn alone."""
+
+
 class RanksOfRun(msgspec.Struct, frozen=True):
-    """A complete run with the path of some of its steps. ``total``: workers of the run; ``chosen``: the common steps."""
+    """A complete run with the path of some of its steps. ``total``: workers of the run; ``chosen``: the common steps; ``strips``:
+    those of them that are drawn.
+    """
 
     figures: RunFigures
     path: RanksPath
@@ -54,6 +65,7 @@ class RanksOfRun(msgspec.Struct, frozen=True):
     total: int
     chosen: Ints
     segments: RanksSegments
+    strips: Sequence[PathStrip]
 
     @classmethod
     def of(
@@ -74,7 +86,9 @@ class RanksOfRun(msgspec.Struct, frozen=True):
             )
             for (rank, worker, span), clock in zip(names, figures.aligned, strict=True)
         ]
-        return cls(figures, path, verdict, workers, total, chosen, segments)
+        known = (path.stop > path.begin)[chosen]
+        strips = _strips(figures, path, chosen[known], segments, open_rank)
+        return cls(figures, path, verdict, workers, total, chosen, segments, strips)
 
     @property
     def known(self) -> Ints:
@@ -117,7 +131,7 @@ def ranks_path_payload(
         clock=clock_text(run.figures),
         workers=list(run.workers),
         parts=wire_columns(parts),
-        strips=_strips(run),
+        strips=list(run.strips),
     )
 
 
@@ -133,19 +147,34 @@ def ranks_rows_payload(
     )
 
 
-def _strips(run: RanksOfRun) -> list[RanksStrip]:
-    path, drawn, origin = run.path, run.known, run.segments.origin
+def _strips(
+    figures: RunFigures,
+    path: RanksPath,
+    drawn: Ints,
+    segments: RanksSegments,
+    open_rank: Callable[[int], RankTrace | None],
+) -> list[PathStrip]:
+    """Of some common steps."""
     if len(drawn) > MOST_STRIPS:
         drawn = drawn[[int((path.stop - path.begin)[drawn].argmax())]]
+    paths = {step: ranks_step(segments, step) for step in drawn.tolist()}
+    time = np.zeros(len(figures.ranks), np.int64)
+    for own in paths.values():
+        np.add.at(time, own.source, own.end - own.start)
+    sources = {}
+    for rank in np.argsort(-time, kind="stable")[:MOST_LANES].tolist():
+        if time[rank] and (opened := open_rank(rank)) is not None:
+            work = lane_work(opened.trace, opened.facts, opened.insight)
+            sources[rank] = Source(work, figures.aligned[rank].offset - segments.origin)
     return [
-        RanksStrip(
+        PathStrip(
             step=step,
-            name=run.figures.steps.names[step],
-            start_ns=int(path.begin[step]) - origin,
-            end_ns=int(path.stop[step]) - origin,
-            stretches=wire_columns(ranks_strip(run.segments, step)),
+            name=figures.steps.names[step],
+            start_ns=own.bounds[0],
+            end_ns=own.bounds[1],
+            glyph=glyph_of(own, sources, several=True),
         )
-        for step in drawn.tolist()
+        for step, own in paths.items()
     ]
 
 

@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 import msgspec
 
-from torch_tb_profiler.analysis.critical_path.ranks_figures import PATH_RANKS, RANKS_STRIP
+from torch_tb_profiler.analysis.critical_path.ranks_figures import PATH_RANKS
 from torch_tb_profiler.analysis.critical_path.table import PATH_KINDS
+from torch_tb_profiler.views.critical_path.payload import PathStrip
 from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Subject, Wire
 
@@ -19,16 +20,6 @@ class RanksWorker(Wire, frozen=True, kw_only=True):
     span: str
     rank: int | None
     shift_ns: int
-
-
-class RanksStrip(Wire, frozen=True, kw_only=True):
-    """The path of one step; ``step``: its number among those of the run. ``stretches`` cover it."""
-
-    step: int
-    name: str
-    start_ns: int
-    end_ns: int
-    stretches: Annotated[dict[str, Any], table_of(RANKS_STRIP)]
 
 
 class RanksPathPayload(Wire, frozen=True, kw_only=True):
@@ -48,7 +39,7 @@ class RanksPathPayload(Wire, frozen=True, kw_only=True):
     clock: str = ""
     workers: list[RanksWorker] = msgspec.field(default_factory=list)
     parts: Annotated[dict[str, Any], table_of(PATH_KINDS)]
-    strips: list[RanksStrip] = msgspec.field(default_factory=list)
+    strips: list[PathStrip] = msgspec.field(default_factory=list)
 
 
 class RanksRowsPayload(Wire, frozen=True, kw_only=True):

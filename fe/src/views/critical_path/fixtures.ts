@@ -6,15 +6,38 @@ import { GPU, reply } from "../../testing/replies";
 
 const RECORDED = reply("critical_path", GPU);
 
-export const strip = (over: Partial<PathStrip> = {}): PathStrip => ({
+export const strip = (over: Partial<PathStrip["glyph"]["stretches"]> = {}): PathStrip => ({
   ...{ step: 1, name: "ProfilerStep#5", start_ns: 1000, end_ns: 1100 },
-  stretches: rowsOf(RECORDED.strips[0]!.stretches, [0, 2], {
-    kind: ["python", "kernel"],
-    start_ns: [1000, 1010],
-    end_ns: [1010, 1100],
-    name: ["train.py(7): step", "gemm"],
-  }),
-  ...over,
+  glyph: {
+    ...{ shown_ns: 100, columns: 10, cuts: [], all_ns: { compute: 90 }, busy: 0.9, ranks: [] },
+    parts: [
+      {
+        lane: "device",
+        category: "compute",
+        on_path: true,
+        columns: [0, ...Array<number>(9).fill(250)],
+      },
+      {
+        lane: "host",
+        category: "python",
+        on_path: true,
+        columns: [250, ...Array<number>(9).fill(0)],
+      },
+      {
+        lane: "host",
+        category: "device_wait",
+        on_path: false,
+        columns: [0, ...Array<number>(9).fill(250)],
+      },
+    ],
+    stretches: {
+      ...{ lane: ["host", "device"], category: ["python", "compute"] },
+      ...{ start_ns: [1000, 1010], end_ns: [1010, 1100], segments: [1, 3], worker: [-1, -1] },
+      name: ["train.py(7): step", "gemm"],
+      line: [null, "torch/nn/modules/linear.py(130): forward"],
+      ...over,
+    },
+  },
 });
 
 export const payload = (over: Partial<CriticalPathPayload> = {}): CriticalPathPayload =>

@@ -1,28 +1,20 @@
-/** What the Critical Path page computes from its payload: colours, bars per step, and the strip. */
+/** What the Critical Path page computes from its payload: stretches, ranges and words. */
 
 import type { Parameters } from "../../api/client";
-import type {
-  CriticalPathPayload,
-  FirstParts,
-  PathStrip,
-  PathStripTable,
-} from "../../api/types.gen";
+import type { PathStretchesTable, PathStrip } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
+import { stepName } from "../../base/words";
 import type { Params, ViewProps } from "../../state/view";
 import { columnsOfTable } from "../columns";
 import { groupLooks, groupOfKind, type GroupTime } from "./groups";
 import { type RowOf, rowsOf } from "../rows";
-import type { Series, Stretch } from "../../widgets";
+import type { Series } from "../../widgets";
 
 /** A kind of work on the path, drawn as its group. */
 export function seriesFor(kind: string): Series {
   const look = groupLooks("").find(({ key }) => key === groupOfKind(kind));
   return { color: "var(--host)", ...look, key: kind, label: labelOf(kind) };
 }
-
-/** The kinds that occur, the largest part first. */
-export const seriesOf = ({ parts }: Pick<CriticalPathPayload, "parts">): Series[] =>
-  parts.kind.map(seriesFor);
 
 /** What a kind is called: the label of its column in the table of steps. */
 export const labelOf = (kind: string): string =>
@@ -67,41 +59,51 @@ export function timelineParams(range: Range | null, strips: readonly PathStrip[]
   return { path: "1", ...(shown ? { t: `${shown.t0},${shown.t1 - shown.t0}` } : {}) };
 }
 
-/** The stretches of a strip, their groups by place. */
-export const stretchesOf = (
-  { stretches }: PathStrip,
-  groups: readonly Series[],
-  onHost = false,
-): Stretch[] =>
-  rowsOf(stretches).map(({ kind, start_ns, end_ns }) => ({
-    series: groups.findIndex(({ key }) => key === groupOfKind(kind, onHost)),
-    t0: start_ns,
-    t1: end_ns,
-  }));
+/** The stretches of a path that are long enough to be told. */
+export const stretchesOf = ({ glyph: { stretches } }: PathStrip): Range[] =>
+  rowsOf(stretches).map(({ start_ns, end_ns }) => ({ t0: start_ns, t1: end_ns }));
 
-/** What the stretches of a strip are spent on, about: most of each is what it is called. */
-export const partsOf = ({ stretches }: PathStrip): { parts: FirstParts } => ({
-  parts: {
-    kind: stretches.kind,
-    path_ns: stretches.end_ns.map((end, row) => end - (stretches.start_ns[row] ?? 0)),
-  },
-});
-
-/** A stretch of a strip in words: its kind, the event of most of it, its line, and how long it takes and when. */
-export function told({ stretches, start_ns: begin }: PathStrip, row: number) {
-  const stretch: Partial<RowOf<PathStripTable>> = rowsOf(stretches)[row] ?? {};
-  const { kind = "", start_ns = 0, end_ns = 0, segments = 0, name, line } = stretch;
+/** A stretch of a path in words: what it is drawn as, the event of most of it, its line, and how long it takes and when. */
+export function told({ glyph: { stretches }, start_ns: begin }: PathStrip, row: number) {
+  const stretch: Partial<RowOf<PathStretchesTable>> = rowsOf(stretches)[row] ?? {};
+  const {
+    category = "",
+    worker = -1,
+    start_ns = 0,
+    end_ns = 0,
+    segments = 0,
+    name,
+    line,
+  } = stretch;
   return {
-    kind,
+    category,
+    worker,
     event: name && segments > 1 ? `${name} and ${formatCount(segments - 1)} more` : name,
     line,
     time: `${formatTime(end_ns - start_ns)}, ${formatTime(start_ns - begin)} after the step began`,
   };
 }
 
-export function spoken(strip: PathStrip, row: number): string {
-  const { kind, event, line, time } = told(strip, row);
-  return [labelOf(kind), event, line, time].filter(Boolean).join(", ");
+/** `forward, 0 to 128 ms, gemm at train.py(7): step`. */
+export function spoken(
+  strip: PathStrip,
+  row: number,
+  looks: readonly Series[],
+  rankOf?: (worker: number) => string,
+): string {
+  const { category, worker, event, line } = told(strip, row);
+  const { t0 = 0, t1 = 0 } = stretchesOf(strip)[row] ?? {};
+  const [from, to] = [t0, t1].map((time) => formatTime(time - strip.start_ns));
+  const look = looks.find(({ key }) => key === category);
+  const rank = worker < 0 ? undefined : rankOf?.(worker);
+  return [
+    rank,
+    look?.label ?? category,
+    `${from} to ${to}`,
+    [event, line].filter(Boolean).join(" at "),
+  ]
+    .filter(Boolean)
+    .join(", ");
 }
 
 export const meanOf = (steps: number): string => `mean of ${formatCount(steps)} steps`;
@@ -112,11 +114,34 @@ export function drawnText(longest: string, drawn: number, steps: number): string
   return `${drawn < steps ? `drawn: ${longest}, the longest; ` : ""}figures: ${meanOf(steps)}`;
 }
 
-/** The strip in words. */
-export function stripLabel(strip: PathStrip, times: readonly GroupTime[]): string {
-  const shares = times.map(({ label, share }) => `${label} ${formatShare(share)}`);
-  return `What the end of ${strip.name || "the recording"} waited for: ${shares.join(", ")}`;
+/** A glyph in words: the step, its path, and what the device did meanwhile. */
+export function glyphLabel(
+  { name, start_ns, end_ns, glyph }: PathStrip,
+  times: readonly GroupTime[],
+  device: string,
+): string {
+  const onPath = times.map(({ label, ns, share }) =>
+    share !== null && share > 0.9995
+      ? `${label} ${formatTime(ns)}, all of it`
+      : `${label} ${formatTime(ns)} (${formatShare(share)})`,
+  );
+  const kernels = formatTime((glyph.busy ?? 0) * glyph.shown_ns);
+  const waited = times.some(({ key }) => key === "compute" || key === "communication");
+  return [
+    `${name ? stepTitle(name) : "The recording"}, ${formatTime(end_ns - start_ns)}.`,
+    onPath.length ? `Path: ${onPath.join(", ")}.` : "",
+    glyph.busy === null
+      ? ""
+      : `${device} busy ${formatShare(glyph.busy)}: ${kernels} of kernels${waited ? "" : " that the end of the step waited for nowhere"}.`,
+  ]
+    .filter(Boolean)
+    .join(" ");
 }
+
+const stepTitle = (name: string): string => {
+  const number = stepName(name);
+  return number === name ? name : `Step ${number}`;
+};
 
 /** What a row of the table can be one of; `term` says it where the first column is called so. */
 export interface Group<V extends string = string> {

@@ -7,11 +7,11 @@ import { type Range, rangeOf } from "./model";
 
 type Paths = Pick<RanksPathPayload, "strips" | "workers">;
 
-/** The rank of a stretch of a strip. */
-export const ranksOf =
-  ({ strips, workers }: Paths) =>
-  (strip: { step: number }, row: number): string =>
-    nameAt(workers, strips.find(({ step }) => step === strip.step)?.stretches.worker[row] ?? -1);
+/** The rank with this place among the workers. */
+export const rankOf =
+  ({ workers }: Pick<Paths, "workers">) =>
+  (worker: number): string =>
+    nameAt(workers, worker);
 
 interface OnRank {
   worker: RanksWorker;
@@ -24,18 +24,18 @@ export function onTimeline({ strips, workers }: Paths, range: Range | null): OnR
   const part = range ?? strips.map(rangeOf)[0];
   if (!part) return null;
   const times = new Map<number, Range & { time: number }>();
-  for (const { stretches } of strips)
-    stretches.worker.forEach((place, row) => {
-      const t0 = Math.max(part.t0, stretches.start_ns[row] ?? 0);
-      const t1 = Math.min(part.t1, stretches.end_ns[row] ?? 0);
-      if (t1 <= t0) return;
+  for (const { glyph } of strips)
+    for (const { worker: place, start_ns, end_ns } of glyph.ranks) {
+      const t0 = Math.max(part.t0, start_ns);
+      const t1 = Math.min(part.t1, end_ns);
+      if (t1 <= t0) continue;
       const known = times.get(place) ?? { time: 0, t0, t1 };
       times.set(place, {
         time: known.time + t1 - t0,
         t0: Math.min(known.t0, t0),
         t1: Math.max(known.t1, t1),
       });
-    });
+    }
   const [most] = [...times].sort(([, a], [, b]) => b.time - a.time);
   const worker = most && workers[most[0]];
   if (!worker) return null;

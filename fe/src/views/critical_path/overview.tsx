@@ -1,14 +1,14 @@
 /** What the end of the median step waited for, where it stands on Overview: of one rank, or through all of them. */
 
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
-import { stepName } from "../../base/words";
+import { useMemo, useState } from "preact/hooks";
+import { goTo } from "../../state/location";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { type ViewProps, viewQuery } from "../../state/view";
 import { traceOf } from "../distributed/model";
 import { rangeParams, timelineParams, type Range } from "./model";
-import { onTimeline, ranksOf } from "./on_rank";
-import { PathStrips } from "./strip";
+import { onTimeline, rankOf } from "./on_rank";
+import { PathGlyphs } from "./glyphs";
 
 interface PathOfStepProps extends ViewProps {
   /** The row of the step. */
@@ -27,12 +27,13 @@ export function PathOfStep(props: PathOfStepProps) {
   if (error || (data && !data.strips.length)) return null;
   if (!data) return props.children;
   return (
-    <PathStrips
+    <PathGlyphs
       payload={data}
       steps={1}
       device={props.device}
       range={range}
       onRange={setRange}
+      onOpen={(part) => goTo(props.hrefOf("trace", timelineParams(part, data.strips)))}
       links={
         <>
           <a href={props.hrefOf("critical_path", rangeParams(range))}>What is on it</a>
@@ -49,38 +50,36 @@ export function PathOfRanks(props: PathOfStepProps) {
   useUntilComplete(resource);
   const { data, error } = resource;
   const [range, setRange] = useState<Range | null>(null);
+  const nameOf = useMemo(() => rankOf({ workers: data?.workers ?? [] }), [data]);
   const [strip] = data?.strips ?? [];
   if (error || (data && data.progress >= 1 && !strip)) return null;
   if (!data || !strip) return props.children;
-  const placeOf = ranksOf(data);
-  const on = new Set(strip.stretches.worker.map((_, row) => placeOf(strip, row)));
   const shown = onTimeline(data, range);
   return (
-    <>
-      <p class="path-caption">
-        Step {stepName(strip.name)}, through all ranks: what its end waited for.
-        {on.size === 1 ? ` All of it is on ${[...on].join("")}.` : ""}
-      </p>
-      <PathStrips
-        payload={data}
-        steps={1}
-        device={props.device}
-        range={range}
-        onRange={setRange}
-        placeOf={placeOf}
-        links={
-          <>
-            <a href={props.hrefOf("critical_path", { ranks: "all", ...rangeParams(range) })}>
-              What is on it
+    <PathGlyphs
+      payload={data}
+      steps={1}
+      device={props.device}
+      range={range}
+      onRange={setRange}
+      onOpen={(part) => {
+        const there = onTimeline(data, part);
+        if (there)
+          goTo(props.hrefOf("trace", there.params, traceOf(props.selection, there.worker)));
+      }}
+      rankOf={nameOf}
+      links={
+        <>
+          <a href={props.hrefOf("critical_path", { ranks: "all", ...rangeParams(range) })}>
+            What is on it
+          </a>
+          {shown ? (
+            <a href={props.hrefOf("trace", shown.params, traceOf(props.selection, shown.worker))}>
+              On the timeline
             </a>
-            {shown ? (
-              <a href={props.hrefOf("trace", shown.params, traceOf(props.selection, shown.worker))}>
-                On the timeline
-              </a>
-            ) : null}
-          </>
-        }
-      />
-    </>
+          ) : null}
+        </>
+      }
+    />
   );
 }

@@ -6,7 +6,7 @@ import type { Params } from "../../state/view";
 import { rowsOf } from "../../testing/cases";
 import { GPU, reply } from "../../testing/replies";
 import { serve, showLive, text, viewProps } from "../../testing/page";
-import { payload as ownPath, rows as ownRows } from "./fixtures";
+import { payload as ownPath, rows as ownRows, strip } from "./fixtures";
 import { onTimeline } from "./on_rank";
 import { Stragglers } from "./stragglers";
 import { CriticalPathView } from "./view";
@@ -27,13 +27,21 @@ const ranks = (over: Partial<RanksPathPayload> = {}): RanksPathPayload => ({
   strips: [
     {
       ...{ step: 3, name: "ProfilerStep#9", start_ns: 100, end_ns: 200 },
-      stretches: rowsOf(RECORDED.strips[0]!.stretches, [2, 2, 5], {
-        start_ns: [100, 120, 180],
-        end_ns: [120, 180, 200],
-        segments: [1, 1, 1],
-        name: ["relu", "gemm", "all_reduce"],
-        worker: [0, 1, 0],
-      }),
+      glyph: {
+        ...strip({
+          ...{
+            lane: ["host", "device", "device"],
+            category: ["python", "compute", "communication"],
+          },
+          ...{ start_ns: [100, 120, 180], end_ns: [120, 180, 200], segments: [1, 1, 1] },
+          ...{ name: ["relu", "gemm", "all_reduce"], line: [null, null, null], worker: [0, 1, 0] },
+        }).glyph,
+        ranks: [
+          { worker: 0, start_ns: 100, end_ns: 120 },
+          { worker: 1, start_ns: 120, end_ns: 180 },
+          { worker: 0, start_ns: 180, end_ns: 200 },
+        ],
+      },
     },
   ],
   ...over,
@@ -116,11 +124,11 @@ describe("the path through all ranks", () => {
     await waitFor(() => expect(screen.getByRole("grid", { name: "On the path" })).toBeTruthy());
     expect(text()).toContain("rests on all 8 ranks");
     expect(text()).toContain("The clocks are aligned on the ends of 28 collectives.");
-    const strip = screen.getByRole("slider");
-    fireEvent.keyDown(strip, { key: "ArrowRight" });
-    fireEvent.keyDown(strip, { key: "ArrowRight" });
-    expect(strip.getAttribute("aria-valuetext")).toBe(
-      "rank 5, Kernel, gemm, 60 ns, 20 ns after the step began",
+    const path = screen.getByRole("group", { name: /^Step 9/ });
+    fireEvent.keyDown(path, { key: "ArrowRight" });
+    fireEvent.keyDown(path, { key: "ArrowRight" });
+    expect(path.querySelector("[aria-live]")?.textContent).toBe(
+      "rank 5, GPU compute, 20 ns to 80 ns, gemm",
     );
     expect(link("Show on the timeline of rank 5")).toBe("#trace@v?path=1&t=113%2C60");
     expect(link("gemm")).toBe("#trace@v?sel=17&path=1");

@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import type { RanksPathPayload, RanksRowsPayload } from "../../api/types.gen";
 import { stepName } from "../../base/words";
+import { goTo } from "../../state/location";
 import { useResource } from "../../state/resource";
 import { type Params, type ViewId, type ViewProps, viewQuery } from "../../state/view";
 import { type Column, Panel, Segmented, Skeleton } from "../../widgets";
@@ -17,10 +18,10 @@ import {
   RANKS_GROUPS,
   readRange,
 } from "./model";
-import { onTimeline, ranksOf } from "./on_rank";
+import { onTimeline, rankOf } from "./on_rank";
 import { columnsBy, OnThePath } from "./parts";
 import { Stragglers } from "./stragglers";
-import { PathStrips } from "./strip";
+import { PathGlyphs } from "./glyphs";
 
 const CHOICES = [
   { value: "own", label: "This rank" },
@@ -68,7 +69,7 @@ function Ranks(props: PageProps) {
     "critical_path/ranks/rows",
     viewQuery(props, { by: by.value, ...rangeParams(range) }),
   );
-  const placeOf = useMemo(() => ranksOf(payload), [payload]);
+  const nameOf = useMemo(() => rankOf(payload), [payload]);
   const shown = onTimeline(payload, range);
   const step = stepName(payload.strips[0]?.name ?? "");
   const name = step ? `step ${step}` : "the whole span";
@@ -81,14 +82,18 @@ function Ranks(props: PageProps) {
         term="critical_path_ranks"
         note={drawnText(name, payload.strips.length, payload.steps)}
       >
-        <PathStrips
+        <PathGlyphs
           payload={payload}
           steps={payload.steps}
           device="GPU"
           range={range}
           onRange={rangeSetter(setParam)}
+          onOpen={(part) => {
+            const there = onTimeline(payload, part);
+            if (there) goTo(hrefOf("trace", there.params, traceOf(selection, there.worker)));
+          }}
           within={range ? (rows.data ?? undefined) : undefined}
-          placeOf={placeOf}
+          rankOf={nameOf}
           links={
             shown ? (
               <a

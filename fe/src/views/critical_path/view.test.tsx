@@ -5,10 +5,18 @@ import type { Params } from "../../state/view";
 import { declaredTable, rowsOf } from "../../testing/cases";
 import { queriesOf, serve, showLive, text, viewProps } from "../../testing/page";
 import { payload, rows, strip } from "./fixtures";
-import { groupLooks, groupTimes } from "./groups";
-import { groupOf, GROUPS, readRange, spoken, stretchesOf, timelineParams } from "./model";
+import { categoryLooks, groupTimes, withAll } from "./groups";
+import {
+  glyphLabel,
+  groupOf,
+  GROUPS,
+  readRange,
+  spoken,
+  stretchesOf,
+  timelineParams,
+} from "./model";
 import { PathOfStep } from "./overview";
-import { FirstStrip, PathParts } from "./strip";
+import { FirstGlyph, PathParts } from "./glyphs";
 import { CriticalPathView } from "./view";
 import { whatIf } from "./what_if_fixtures";
 
@@ -32,8 +40,10 @@ async function show(start: Params = {}): Promise<void> {
   await waitFor(() => expect(screen.getByRole("grid", { name: "On the path" })).toBeTruthy());
 }
 
-const slider = (shares = "GPU compute 90.0 %, Host code 10.0 %"): HTMLElement =>
-  screen.getByRole("slider", { name: `What the end of ProfilerStep#5 waited for: ${shares}` });
+const glyph = (
+  path = "Path: GPU compute 150 ns (75.0 %), Host code 50 ns (25.0 %). ",
+): HTMLElement =>
+  screen.getByRole("group", { name: `Step 5, 100 ns. ${path}GPU busy 90.0 %: 90 ns of kernels.` });
 const link = (name: string): string | null =>
   screen.getByRole("link", { name }).getAttribute("href");
 const lastRows = (): Params | undefined => queriesOf(asked, "critical_path/rows").at(-1);
@@ -52,21 +62,24 @@ describe("the page", () => {
     expect(lastRows()).not.toHaveProperty("t0");
   });
 
-  it("lists only what lies in a part that keys choose, and all of it after Escape", async () => {
+  it("walks its stretches by keys, and lists only what lies in one that is chosen", async () => {
     await show();
-    fireEvent.keyDown(slider(), { key: "End" });
-    expect(slider().getAttribute("aria-valuetext")).toBe(
-      "Kernel, gemm and 2 more, torch/nn/modules/linear.py(130): forward, 90 ns, 10 ns after the step began",
+    const group = screen.getByRole("group", { name: /^Step 5/ });
+    const said = (): string | null | undefined => group.querySelector("[aria-live]")?.textContent;
+    fireEvent.keyDown(group, { key: "ArrowRight" });
+    expect(said()).toBe("Python, 0 ns to 10 ns, train.py(7): step");
+    for (let i = 0; i < 3; i++) fireEvent.keyDown(group, { key: "ArrowRight" });
+    expect(said()).toBe(
+      "GPU compute, 10 ns to 100 ns, gemm and 2 more at torch/nn/modules/linear.py(130): forward",
     );
-    expect(text()).toContain("gemm and 2 more");
-    fireEvent.keyDown(slider(), { key: "Enter" });
+    expect(text()).toContain("90 ns, 10 ns after the step began");
+    fireEvent.keyDown(group, { key: " " });
     await waitFor(() => expect(lastRows()).toMatchObject({ t0: "1010", t1: "1100" }));
     expect(link("Show on the timeline")).toBe("#trace?path=1&t=1010%2C90");
     expect(text()).toContain("only the chosen 90 ns");
-    fireEvent.keyDown(slider(), { key: "ArrowLeft" });
-    await waitFor(() => expect(lastRows()).toMatchObject({ t0: "1009", t1: "1099" }));
-    fireEvent.keyDown(slider(), { key: "Escape" });
+    fireEvent.keyDown(group, { key: "Escape" });
     await waitFor(() => expect(lastRows()).not.toHaveProperty("t0"));
+    expect(said()).toBe("");
   });
 
   it("takes the part and the grouping from the address, and sums the part in the legend", async () => {
@@ -111,16 +124,17 @@ describe("on Overview", () => {
         step={1}
         device="GPU"
       >
-        <FirstStrip parts={{ kind: ["kernel"], path_ns: [5] }} device="GPU" />
+        <FirstGlyph parts={{ kind: ["kernel"], path_ns: [5] }} device="GPU" />
       </PathOfStep>,
     );
     expect(text()).toContain("until the cause is known");
-    expect(document.querySelectorAll(".path-first rect")).toHaveLength(1);
-    await waitFor(() => expect(slider("GPU compute 75.0 %, Host code 25.0 %")).toBeTruthy());
+    expect(document.querySelectorAll(".path-first")).toHaveLength(1);
+    await waitFor(() => expect(glyph()).toBeTruthy());
     expect(text()).not.toContain("until the cause is known");
     expect(asked[0]?.searchParams.get("steps")).toBe("1");
     expect(link("What is on it")).toBe("#critical_path?");
-    fireEvent.keyDown(slider("GPU compute 75.0 %, Host code 25.0 %"), { key: "Enter" });
+    fireEvent.keyDown(glyph(), { key: "ArrowRight" });
+    fireEvent.keyDown(glyph(), { key: " " });
     expect(link("What is on it")).toBe("#critical_path?t0=1000&t1=1010");
     expect(link("On the timeline")).toBe("#trace?path=1&t=1000%2C10");
   });
@@ -180,25 +194,30 @@ describe("the seven groups", () => {
 });
 
 describe("the model", () => {
-  it("lays the strip out by time, with the places of the groups", () => {
-    expect(stretchesOf(strip(), groupLooks("GPU"))).toEqual([
-      { series: 5, t0: 1000, t1: 1010 },
-      { series: 1, t0: 1010, t1: 1100 },
+  it("says of a stretch only what is known", () => {
+    expect(stretchesOf(strip())).toEqual([
+      { t0: 1000, t1: 1010 },
+      { t0: 1010, t1: 1100 },
     ]);
+    const unknown = strip({ category: ["not_recorded", "compute"], name: [null, null] });
+    expect(spoken(unknown, 0, categoryLooks("GPU"))).toBe("Not recorded, 0 ns to 10 ns");
   });
 
-  it("says of a stretch only what is known", () => {
-    const unknown = {
-      kind: ["not_recorded"],
-      start_ns: [1000],
-      end_ns: [1100],
-      segments: [0],
-      name: [null],
-      line: [null],
-    };
-    expect(spoken(strip({ stretches: unknown }), 0)).toBe(
-      "Not recorded, 100 ns, 0 ns after the step began",
+  it("says for a screen reader that nothing waited for the device", () => {
+    const times = groupTimes(partsOf(["python"], [100]), "GPU");
+    expect(glyphLabel(strip(), times, "GPU")).toBe(
+      "Step 5, 100 ns. Path: Host code 100 ns, all of it. GPU busy 90.0 %: 90 ns of kernels that the end of the step waited for nowhere.",
     );
+  });
+
+  it("lists groups of which nothing is on the path, with what much of them takes beside it", () => {
+    const times = groupTimes(partsOf(["python", "memcpy"], [100, 98]), "GPU");
+    const all = withAll(times, { compute: 124, copies: 100, data_loading: 0 }, "GPU");
+    expect(all.map(({ key, ns, all }) => [key, ns, all])).toEqual([
+      ["compute", 0, 124],
+      ["copies", 98, null],
+      ["host_code", 100, null],
+    ]);
   });
 
   it("reads a part only where it lies in a path", () => {

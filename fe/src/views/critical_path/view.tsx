@@ -1,6 +1,7 @@
 /** The Critical Path page: what the end of each step waited for, back to its begin. */
 
 import type { CriticalPathPayload } from "../../api/types.gen";
+import { goTo } from "../../state/location";
 import { useResource } from "../../state/resource";
 import { besideOf, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
@@ -20,7 +21,7 @@ import {
 } from "./model";
 import { OnThePath, pathColumns } from "./parts";
 import { RanksChoice, RanksPath } from "./ranks";
-import { PathStrips } from "./strip";
+import { PathGlyphs } from "./glyphs";
 import { WhatIf } from "./what_if";
 
 export function CriticalPathView(props: ViewProps) {
@@ -69,12 +70,13 @@ function CriticalPathPage({ payload, ...props }: PageProps) {
         term="critical_path"
         note={drawnText(first?.name ?? "", strips.length, payload.steps.step.length)}
       >
-        <PathStrips
+        <PathGlyphs
           payload={payload}
           steps={payload.steps.step.length}
           device={lacks(payload.missing, "device") ? "CPU" : payload.vocabulary.device}
           range={range}
           onRange={rangeSetter(setParam)}
+          onOpen={(part) => goTo(hrefOf("trace", timelineParams(part, strips)))}
           within={range ? (rows.data ?? undefined) : undefined}
           links={
             <a class="button button-plain" href={hrefOf("trace", timelineParams(range, strips))}>

@@ -9,7 +9,7 @@ import { useStore } from "../../state/store";
 import { onlyRow, type ViewProps, viewQuery, withRow } from "../../state/view";
 import { Term } from "../../widgets";
 import { PathOfRanks, PathOfStep } from "../critical_path/overview";
-import { FirstStrip } from "../critical_path/strip";
+import { FirstGlyph } from "../critical_path/glyphs";
 import { Findings, useFindings } from "../findings/view";
 import { Folded } from "../folded";
 import { Loaded, Nothing } from "../loaded";
@@ -48,7 +48,7 @@ function OverviewPage(props: PageProps & { findings: Resource<FindingsPayload> }
   const step = data?.median ?? null;
   const device = lacks(payload.missing, "device") ? "CPU" : payload.vocabulary.device;
   const look = payload.first_look;
-  const first = look && !error ? <FirstStrip {...look} device={device} /> : null;
+  const first = look && !error ? <FirstGlyph {...look} device={device} /> : null;
   const at = { ...props, step: step ?? 0, device };
   // While ranks are being read, the strip is of the rank that the headline is of.
   const own = <PathOfStep {...at}>{first}</PathOfStep>;

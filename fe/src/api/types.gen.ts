@@ -1,11 +1,11 @@
 // Generated from torch_tb_profiler/views/ by `python -m tests.generate --write`. Do not edit.
 // Times are integer nanoseconds, sizes integer bytes, shares fractions of 1, unknown is null. Knowledge: 0 no, 1 yes, 2 unknown.
 
+export type PathGroup = "event" | "line" | "module" | "operator" | "place" | "track";
+
 export type Metric = "device" | "host";
 
 export type LaneCategory = "backward" | "communication" | "compute" | "copies" | "data_loading" | "device_wait" | "forward" | "not_recorded" | "optimizer" | "python" | "waiting";
-
-export type PathGroup = "event" | "line" | "module" | "operator" | "place" | "track";
 
 export type RanksGroup = "event" | "line" | "module" | "operator" | "rank";
 
@@ -87,7 +87,6 @@ export interface AskPayload {
   rows: AskTable;
 }
 
-/** The path of one step; `step`: its number in the trace. `stretches` cover it. */
 /** One category of a lane, on the path or beside it: of each column, from 0 to 250, how much it fills. */
 export interface LanePart {
   lane: Metric;
@@ -1865,9 +1864,6 @@ export interface AskTable {
   to: string[];
 }
 
-/** The critical path of one step, drawn: stretches with the cause of most of their time. */
-export interface PathStripTable {
-  kind: string[];
 /** The path of one step in stretches with the lane and the category of most of their time, those that take 1 % of it or more. */
 export interface PathStretchesTable {
   lane: string[];
@@ -2557,5 +2553,4 @@ export interface RangesTable {
 }
 
 /** The declared tables. */
-export type TableName = "ask" | "path_strip" | "path_kinds" | "path_steps" | "path_events" | "ranks_strip" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "copies" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "lines" | "modules" | "flame" | "ranges";
-export type TableName = "path_stretches" | "path_kinds" | "path_steps" | "path_events" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "copies" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "lines" | "modules" | "flame" | "ranges";
+export type TableName = "ask" | "path_stretches" | "path_kinds" | "path_steps" | "path_events" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "copies" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "lines" | "modules" | "flame" | "ranges";

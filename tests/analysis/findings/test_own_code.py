@@ -188,16 +188,18 @@ def test_anomaly_mode() -> None:
         for entry in entries
         if entry["name"] == "aten::mm" and entry["args"]
     ]
-    finding = item(made(entries + stacks), "anomaly_mode")
+    finding = item(made(entries + stacks), "machinery_without_use")
     assert finding["recoverable_ns"] == pytest.approx(90_000, rel=0.05)
     assert finding["numbers"] == {"checks": 1, "stacks": 1}
-    assert "anomaly_mode" in rules(made(_checked(loop([[]] * 4, length=400, frames=False))))
-    assert "anomaly_mode" not in rules(made(loop([[]] * 4, length=400)))
+    assert "machinery_without_use" in rules(
+        made(_checked(loop([[]] * 4, length=400, frames=False)))
+    )
+    assert "machinery_without_use" not in rules(made(loop([[]] * 4, length=400)))
 
 
 def test_a_check_of_the_users_own_is_no_anomaly_mode() -> None:
     own = [span("cpu_op", "aten::isnan", 0, 300), span("cpu_op", "aten::_is_any_true", 300, 300)]
-    assert "anomaly_mode" not in rules(made(loop([own] * 4)))
+    assert "machinery_without_use" not in rules(made(loop([own] * 4)))
 
 
 @pytest.mark.parametrize(("threads", "cores"), [(32, 2), (8, 4), (3, 2)])

@@ -99,7 +99,7 @@ def searching(parameters: int, used: int, option: bool = True) -> Findings:
 @settings(max_examples=8, deadline=None)
 @given(parameters=st.integers(5, 60))
 def test_a_search_for_unused_parameters_that_finds_none(parameters: int) -> None:
-    found = item(searching(parameters, parameters), "unused_parameters")
+    found = item(searching(parameters, parameters), "machinery_without_use")
     assert found["numbers"]["parameters"] == parameters
     marked = parameters * (5 + 5 + 3 + 3)
     assert 90_000 + 800 * marked <= found["recoverable_ns"] <= 250_000 + 2000 * marked
@@ -107,11 +107,11 @@ def test_a_search_for_unused_parameters_that_finds_none(parameters: int) -> None
 
 
 def test_a_search_that_finds_some_is_needed() -> None:
-    assert "unused_parameters" not in rules(searching(20, 18))
+    assert "machinery_without_use" not in rules(searching(20, 18))
 
 
 def test_without_the_option_nothing_is_searched() -> None:
-    assert "unused_parameters" not in rules(searching(20, 20, option=False))
+    assert "machinery_without_use" not in rules(searching(20, 20, option=False))
 
 
 def by_groups(*called: tuple[str, str, float]) -> list[Event]:

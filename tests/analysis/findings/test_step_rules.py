@@ -217,7 +217,7 @@ def test_calls_that_become_more_grow(more: int, at_first: int, steps: int) -> No
 
 def test_a_function_that_becomes_longer_is_named() -> None:
     bodies = [[*FORWARD, ("drift.py(12): watch", 200.0 + 90 * at)] for at in range(10)]
-    one = item(made(loop(bodies)), "growing_steps")
+    one = item(made(loop(bodies)), "growing_work")
     assert one["words"]["what"] == "watch"
 
 
@@ -228,14 +228,13 @@ def test_of_functions_in_each_other_the_program_s_own_is_named() -> None:
         for one in entries
         if one["name"].startswith("log.py")
     ]
-    assert item(made(entries), "growing_steps")["words"]["what"] == "write"
+    assert item(made(entries), "growing_work")["words"]["what"] == "write"
 
 
 def test_time_without_records_that_becomes_longer_is_told_by_its_place() -> None:
     bodies = [[*FORWARD, ("", 300.0 + 200 * at), ("aten::mul", 20)] for at in range(10)]
-    one = item(made(loop(bodies)), "growing_steps")
+    one = item(made(loop(bodies)), "growing_work")
     assert one["words"]["what"] == "unrecorded time after aten::mse_loss"
-    assert one["numbers"]["growth"] == pytest.approx(200_000, rel=0.02)
     assert 0.7 * 1_200_000 <= one["recoverable_ns"] <= 1_204_000
 
 
@@ -245,7 +244,7 @@ def test_time_at_the_begin_of_a_step_is_shown_by_its_mark() -> None:
     assert one["words"]["extra"] == "nothing recorded at its begin"
     assert min(one["rows"]) >= 0
     grown = item(
-        made(loop([[("", 300.0 + 200 * at), *FORWARD] for at in range(10)])), "growing_steps"
+        made(loop([[("", 300.0 + 200 * at), *FORWARD] for at in range(10)])), "growing_work"
     )
     assert min(grown["rows"]) >= 0
 
@@ -254,7 +253,7 @@ def test_a_machine_that_becomes_slower_is_no_growing_program() -> None:
     share = [1 + 0.1 * at for at in range(10)]
     bodies = [[(name, length * one) for name, length in FORWARD] for one in share]
     # That steps grow is told, and nothing to save.
-    assert rules(made(loop(bodies)))["growing_steps"] is None
+    assert rules(made(loop(bodies)))["growing_work"] is None
 
 
 @QUICK
@@ -264,7 +263,7 @@ def test_steps_in_any_order_do_not_grow(jitter: list[int]) -> None:
     bodies = [[(name, length * one) for name, length in FORWARD] for one in share]
     bodies[-1] = bodies[0]
     if sorted(jitter) != jitter:
-        assert "growing_steps" not in rules(made(loop(bodies)))
+        assert "growing_work" not in rules(made(loop(bodies)))
 
 
 def remembered(kept: Sequence[bool], size: int = 4096, steps: int = 8) -> Findings:

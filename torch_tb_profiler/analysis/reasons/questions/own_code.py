@@ -140,16 +140,20 @@ def _part(context: RuleContext, row: Ints, start: Ints, end: Ints, silent: bool)
     """What is said of a part of the steps that no frame tells of."""
     table, steps = context.facts["steps"], context.steps
     time = union(start, end)
-    present = measure(time, table["start"][steps], table["end"][steps]) > 0
+    begin, until = table["start"][steps], table["end"][steps]
+    present = measure(time, begin, until) > LEAST * (until - begin)
+    # One stretch may be a machine that was busy with something else.
+    often = present.sum() > 1 or len(steps) == 1
+    much = often and time.length >= MUCH * (until - begin)[present].sum()
     text = function_name(context.name_of(row[0])) if row[0] >= 0 else ""
     fix = None if silent else known_fix(text)
     words = {"what": text, "attempt": fix.attempt if fix else ""}
     words["source"] = "\n".join(fix.source) if fix else ""
     if silent:
-        often = f"in {in_how_many(int(present.sum()), len(steps)).removeprefix('in ')}"
-        often = "in the recording" if context.is_whole else "once" if len(start) == 1 else often
+        when = f"in {in_how_many(int(present.sum()), len(steps)).removeprefix('in ')}"
+        when = "in the recording" if context.is_whole else "once" if len(start) == 1 else when
         text = "the backward pass" if row[0] >= 0 and context.training.backward[row[0]] else text
-        comes = f"It comes after {text}, {often}" if text else f"It comes first, {often}"
+        comes = f"It comes after {text}, {when}" if text else f"It comes first, {when}"
         row = shown(context, row, np.searchsorted(table["start"], start, side="right") - 1)
         words = {"what": "time without a record", "nothing": "yes", "attempt": _SEE}
         words["why"] = f"{comes}; with_stack=True shows its line."
@@ -160,7 +164,7 @@ def _part(context: RuleContext, row: Ints, start: Ints, end: Ints, silent: bool)
         end[seen],
         {"taken": time.length / len(steps), "in_steps": int(present.sum()), "of_steps": len(steps)},
         words,
-        certainty="likely" if time.length >= MUCH * context.windows.length else "theoretical",
+        certainty="likely" if much else "theoretical",
         edit=thread_time_gone(np.full(len(start), context.main_track), start, end),
     )
 

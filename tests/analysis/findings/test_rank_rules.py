@@ -58,6 +58,50 @@ def test_a_layer_that_needs_each_result_keeps_them_apart(product: str) -> None:
     assert "small_collectives" not in rules(made(by_hand(30, 400, product)))
 
 
+def portions(count: int, where: str, updates: bool = False) -> Findings:
+    """Two steps of so many backward passes, each of which reduces: in a hook of a gradient, by hand after it, or within a layer."""
+    found: list[Event] = []
+    bounds, now, number = [], 0.0, 0
+
+    def reduce(begin: float) -> None:
+        found.append(span("cpu_op", "c10d::allreduce_", begin, 5))
+        found.append(span("cpu_op", "gloo:all_reduce", begin + 6, 200, 2))
+
+    for _ in range(2):
+        begin = now
+        for portion in range(count):
+            number += 1
+            function = "autograd::engine::evaluate_function: MmBackward0"
+            own = {"Sequence number": number}
+            found.append(span("cpu_op", "aten::mm", now + 1, 50, **own))
+            found.append(span("cpu_op", function, now + 60, 250, **own, **{"Fwd thread id": 1}))
+            found.append(span("cpu_op", NODE, now + 320, 20))
+            found.append(span("cpu_op", "torch::autograd::AccumulateGrad", now + 321, 5))
+            reduce(now + {"layer": 65, "hook": 330, "hand": 580}[where])
+            now += 800
+            if updates or portion == count - 1:
+                found.append(span("user_annotation", "Optimizer.step#SGD.step", now, 40))
+                now += 50
+        bounds.append((begin, now))
+    return made([*steps(*bounds), *found])
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.integers(2, 12), st.sampled_from(["hook", "hand"]))
+def test_gradients_that_are_reduced_after_each_portion(count: int, where: str) -> None:
+    found = item(portions(count, where), "repeated_reduction")
+    assert found["numbers"]["passes"] == count
+    assert found["numbers"]["again"] == count - 1
+    assert found["recoverable_ns"] <= (count - 1) * 220_000
+
+
+@pytest.mark.parametrize(
+    ("count", "where", "updates"), [(6, "layer", False), (6, "hook", True), (1, "hook", False)]
+)
+def test_reductions_that_are_needed(count: int, where: str, updates: bool) -> None:
+    assert "repeated_reduction" not in rules(portions(count, where, updates))
+
+
 def searching(parameters: int, used: int, option: bool = True) -> Findings:
     """Two steps of DistributedDataParallel on the host."""
     found: list[Event] = []

@@ -9,13 +9,15 @@ what calling costs.
 Evidence: calls that recur, by name and module instance, within ``RECENT`` calls, one after the other, in ``ROUNDS`` rounds or more; not in
 an optimizer. Layers recur as well, so rounds with products are a loop only where one module is called again and again, an element
 is taken out of a tensor in each round, or the backward pass has far more products than gradients to accumulate; few rounds only where they
-follow each other exactly. Half of the time or more is the cost of calls and of Python between them (``dispatch.py``). Change: the
-cost of one round and the work of all remain; sums of gradients over the rounds, and zeros around the part that each took, go. Likely.
-Wrong where a round needs the result of the one before and no single call does the same.
+follow each other exactly, or where there are as many as parameters, after the last gradient. Half of the time or more is the cost of calls and
+of Python between them (``dispatch.py``). Change: the cost of one round and the work of all remain (over parameters: of one pass over the
+tensors); sums of gradients over the rounds, and zeros around the part that each took, go. Likely. Wrong where a round needs the
+result of the one before and no single call does the same.
 """
 
 from __future__ import annotations
 
+import math
 import re
 
 import msgspec
@@ -25,12 +27,12 @@ from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_scaled
-from torch_tb_profiler.analysis.findings.operators import launched_during
+from torch_tb_profiler.analysis.findings.operators import launched_during, outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Reach, Rule, RuleContext
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
 from torch_tb_profiler.analysis.reasons.dispatch import PRODUCTS, CallWork
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, Mask
 
 ROUNDS, MANY_ROUNDS = 8, 16
 """Rounds from which on calls may be a loop, and from which on they need not follow each other exactly."""
@@ -68,12 +70,30 @@ _TAKE_BACKWARD = re.compile(
 _ACCUMULATE = re.compile(rf"(?:{re.escape(EVALUATE)})?torch::autograd::AccumulateGrad$")
 
 
+_MOVES = {
+    f"aten::{name}": tensors
+    for tensors, names in (
+        (1, "zero_ norm linalg_vector_norm"),
+        (2, "mul mul_ div div_ sqrt sqrt_ square pow neg abs sign clamp clamp_ clone copy_ exp"),
+        (3, "add add_ sub sub_ lerp lerp_ maximum minimum"),
+        (4, "addcmul addcmul_ addcdiv addcdiv_"),
+    )
+    for name in names.split()
+}
+"""Elementwise operators → how many tensors they read and write."""
+_ONE_PASS, _OF_MOMENTS = 3, 7
+"""Tensors that one pass over parameters reads and writes: of an average or a step; of Adam with its two moments."""
+
+
 class _Loop(msgspec.Struct, frozen=True):
-    """Positions of its calls, ascending; rounds; the place where it is: a line, or the name that takes most."""
+    """Positions of its calls, ascending; rounds; the place where it is: a line, or the name that is called most. left: of their work, the share that
+    one pass over the parameters needs; NaN where the loop does not go over these.
+    """
 
     chosen: Ints
     rounds: int
     place: int
+    left: float
 
 
 def _claim(context: RuleContext) -> Claims:
@@ -112,24 +132,56 @@ def _loops(context: RuleContext, calls: Calls) -> list[_Loop]:
     new = np.ones(n, np.bool_)
     new[1:] = (calls.step[1:] != calls.step[:-1]) | ~again[:-1] | ~again[1:]
     first = np.flatnonzero(new)
+    parameters, after = _parameters(context, calls)
     found = []
     for a, b in zip(first.tolist(), np.append(first[1:], n).tolist(), strict=True):
         if b - a < 2 * ROUNDS or not again[a]:
             continue
         _, kind, count = np.unique(key[a:b], return_inverse=True, return_counts=True)
         rounds = int(np.median(count))
-        if rounds < ROUNDS or (rounds < MANY_ROUNDS and not _exact(key[a:b], rounds)):
-            continue
         # What stands beside a loop is none of its rounds.
         chosen = a + np.flatnonzero(2 * count[kind] >= rounds)
+        left = math.nan
+        if (
+            parameters >= ROUNDS
+            and after[a]
+            and not (count[2 * count >= rounds] % parameters).any()
+        ):
+            left = _one_pass(context, calls.row[chosen])
+        elif rounds < ROUNDS or (rounds < MANY_ROUNDS and not _exact(key[a:b], rounds)):
+            continue
         if _is_loop(context, calls, chosen, rounds, module[chosen], int(takes[chosen].sum())):
             cost = np.maximum(calls.cost[chosen], 1)
             line, _ = costliest(calls.line[chosen], cost)
-            name, _ = costliest(calls.name[chosen], cost)
+            name, _ = costliest(calls.name[chosen], np.ones(len(chosen), np.int64))
             own = int(calls.line[chosen[line][0]])
             place = own if own >= 0 else -2 - int(calls.name[chosen[name][0]])
-            found.append(_Loop(chosen, rounds, place))
+            found.append(_Loop(chosen, rounds, place, left))
     return found
+
+
+def _parameters(context: RuleContext, calls: Calls) -> tuple[int, Mask]:
+    """How many gradients are accumulated in a step, and which calls come after the last of theirs."""
+    row = context.within(context.rows_named(context.operators, _ACCUMULATE.match))
+    row = outermost(context, row)
+    last = np.full(context.facts["steps"].n + 1, np.iinfo(np.int64).max)
+    step, start = context.facts["span_links"]["step"], context.trace["spans"]["start"]
+    last[np.unique(step[row])] = 0
+    np.maximum.at(last, step[row], start[row])
+    return round(len(row) / len(context.steps)), start[calls.row] >= last[calls.step]
+
+
+def _one_pass(context: RuleContext, row: Ints) -> float:
+    """Of what some calls move, the share that one pass moves; 1 where that is not known of most of their time."""
+    spans, strings = context.trace["spans"], context.trace.strings
+    each, kind, count = np.unique(spans["name"][row], return_inverse=True, return_counts=True)
+    names = [strings[int(name)] for name in each]
+    moves = np.array([_MOVES.get(name, 0) for name in names])
+    time = spans["dur"][row]
+    if 2 * time[moves[kind] > 0].sum() <= time.sum():
+        return 1.0
+    needed = _OF_MOMENTS if any("sqrt" in name for name in names) else _ONE_PASS
+    return min(needed * int(count[moves > 0].min()) / int((moves * count).sum()), 1.0)
 
 
 def _exact(key: Ints, rounds: int) -> bool:
@@ -170,8 +222,9 @@ def _found(
     size = [len(loop.chosen) for loop in loops]
     stretch, rounds = np.repeat(np.arange(len(loops)), size), [loop.rounds for loop in loops]
     row = calls.row[chosen]
-    length = spans["dur"][row]
-    if len(row) < MANY * steps or np.median(length) > SMALL:
+    length, left = spans["dur"][row], np.array([loop.left for loop in loops])
+    over_parameters = not np.isnan(left).any()
+    if len(row) < MANY * steps or (np.median(length) > SMALL and not over_parameters):
         return None
     start, end = _with_pauses(context, row, stretch)
     mine = np.isin(calls.of, chosen)
@@ -183,17 +236,18 @@ def _found(
     time = ended - started
     does = np.minimum(work.inside(track, started, ended), time)
     does[len(row) :][context.named(function, _TAKE_BACKWARD.match)] = 0
-    left = does + (time - does) / np.array(rounds)[np.concatenate((stretch, of))]
+    home = np.concatenate((stretch, of))
+    does = does * np.nan_to_num(left, nan=1.0)[home]
+    remains = does + (time - does) / np.array(rounds)[home]
     # Where work takes more than the calls, they are not small.
     if does.sum() > WORK * time.sum():
         return None
-    edit = stretches_take(track, started, ended, left / np.maximum(time, 1))
+    edit = stretches_take(track, started, ended, remains / np.maximum(time, 1))
     if context.has_device:
         within = launched_during(context, track, started, ended)
         brief = context.work.take(within & (context.work.end - context.work.start <= BRIEF))
         edit = together(edit, work_scaled(brief.row, 1 / float(np.median(rounds))))
     same, _ = costliest(calls.name[chosen], length)
-    per_parameter = _per_parameter(context, row, int(np.median(rounds)))
     return Candidate(
         row,
         start,
@@ -208,8 +262,9 @@ def _found(
         },
         {
             "operator": context.trace.strings[int(calls.name[chosen[same][0]])],
-            "parameters": "yes" if per_parameter else "",
-            "attempt": " ".join(_FOREACH.split()) if per_parameter else "",
+            "what": "operators over the parameters" if over_parameters else "small operators",
+            "parameters": "yes" if over_parameters else "",
+            "attempt": " ".join(_FOREACH.split()) if over_parameters else "",
         },
         edit=edit,
     )
@@ -226,29 +281,17 @@ def _with_pauses(context: RuleContext, row: Ints, stretch: Ints) -> tuple[Ints, 
     return start, end
 
 
-def _per_parameter(context: RuleContext, row: Ints, rounds: int) -> bool:
-    """Whether a loop goes over the parameters when their gradients are there: as many rounds, or twice as many, after the last of them."""
-    accumulated = context.within(context.rows_named(context.operators, _ACCUMULATE.match))
-    parameters = round(len(accumulated) / len(context.steps))
-    if not parameters or rounds % parameters:
-        return False
-    step, start = context.facts["span_links"]["step"], context.trace["spans"]["start"]
-    last = np.zeros(context.facts["steps"].n + 1, np.int64)
-    np.maximum.at(last, step[accumulated], start[accumulated])
-    return bool((start[row] >= last[step[row]]).all())
-
-
 _FOREACH = """Call torch._foreach_* with the list of all tensors, in place: torch._foreach_lerp_(average, weights, 1 - decay) for a
 moving average (or torch.optim.swa_utils.AveragedModel), clip_grad_norm_(..., foreach=True), an optimizer of torch.optim with fused=True."""
 RULE = Rule(
     place=92,
     claim=_claim,
-    title="A Python loop calls small operators one by one",
+    title="A Python loop calls {what} one by one",
     action="Call operators once for the whole loop",
-    fact="{operators} small operators per {step}",
-    sentence="""A Python loop calls {operators} small operators per {step}{at}, in {rounds} rounds; the most expensive, {operator}, is
+    fact="{operators} {what} per {step}",
+    sentence="""A Python loop calls {operators} {what} per {step}{at}, in {rounds} rounds; the most expensive, {operator}, is
     called {calls} times, {each} each. With one call over all elements instead the {step} is {gain} ({share}) shorter.""",
-    words=("operator",),
+    words=("operator", "what"),
     details=(
         (
             "parameters",
@@ -264,7 +307,7 @@ RULE = Rule(
     for it (nn.LSTM, nn.GRU, cumsum), or torch.compile. What remains is estimated from the trace.""",
     views=("overview", "operator", "module"),
     certainty="likely",
-    cause="Small operators in a Python loop take {taken} of {the_step}",
+    cause="A Python loop of {what} takes {taken} of {the_step}",
     without="With one call instead",
     links=(
         links.COMPILE,

@@ -77,8 +77,9 @@ def portions(count: int, where: str, updates: bool = False) -> Findings:
             found.append(span("cpu_op", function, now + 60, 250, **own, **{"Fwd thread id": 1}))
             found.append(span("cpu_op", NODE, now + 320, 20))
             found.append(span("cpu_op", "torch::autograd::AccumulateGrad", now + 321, 5))
-            reduce(now + {"layer": 65, "hook": 330, "hand": 580}[where])
-            now += 800
+            called = {"layer": 65, "hook": 330, "hand": 350}[where]
+            reduce(now + called)
+            now += max(called, 350) + 210
             if updates or portion == count - 1:
                 found.append(span("user_annotation", "Optimizer.step#SGD.step", now, 40))
                 now += 50

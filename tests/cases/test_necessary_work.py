@@ -86,7 +86,7 @@ def test_steps_that_grow_as_a_whole_are_told_and_nothing_is_saved(
     lengths = [first * (1 + growth * step) for step in range(number)]
     found = answer(_inference(lengths, function, "ProfilerStep#{}", 12))
     assert not sure(found)
-    [grows] = [one for one in found.findings if one.rule == "growing_steps"]
+    [grows] = [one for one in found.findings if one.rule == "growing_work"]
     told = {one.label: one.value for one in grows.numbers}
     assert told["Longer per step"] == pytest.approx(first * growth * MS * MS, rel=0.02)
     assert "longer than the one before" in found.detail
@@ -128,12 +128,12 @@ def test_dropout_without_a_backward_pass_is_the_cause(
         bounds.append((begin, now))
     found = answer([*entries, *steps(*bounds)])
     rules = {one.rule for one in found.findings}
-    assert ("dropout_without_backward" in rules) is active
+    assert ("machinery_without_use" in rules) is active
     # With dropout SDPA takes its plain path on a CPU.
     assert ("eager_attention" in rules) is (not active and not fused)
     if active:
         first = found.findings[0]
-        assert first.rule == "dropout_without_backward"
+        assert first.rule == "machinery_without_use"
         assert "eval()" in first.action
         gone = dropout + (fused and 2.0)
         assert first.recoverable_ns == pytest.approx(layers * gone * MS * MS, rel=0.05)

@@ -73,7 +73,7 @@ def _layers(rounds: int, weights: int, taking: bool) -> list[Event]:
 @settings(max_examples=8, deadline=None)
 @given(st.integers(40, 120), st.booleans())
 def test_products_that_share_their_weights_are_a_loop(rounds: int, taking: bool) -> None:
-    one = item(made(_layers(rounds, 2, taking)), "many_small_operators")
+    one = item(made(_layers(rounds, 2, taking)), "many_small_calls")
     assert one["numbers"]["rounds"] == rounds
     assert one["numbers"]["operators"] == rounds * (3 if taking else 2)
     assert one["words"]["operator"] == "aten::linear"
@@ -84,7 +84,7 @@ def test_products_that_share_their_weights_are_a_loop(rounds: int, taking: bool)
 @settings(max_examples=8, deadline=None)
 @given(st.integers(40, 120))
 def test_a_deep_network_is_none(layers: int) -> None:
-    assert "many_small_operators" not in rules(made(_layers(layers, 2 * layers, False)))
+    assert "many_small_calls" not in rules(made(_layers(layers, 2 * layers, False)))
 
 
 def _looped(length: float) -> list[Event]:
@@ -99,14 +99,14 @@ def _looped(length: float) -> list[Event]:
 
 
 def test_work_of_the_calls_remains() -> None:
-    assert item(made(_looped(3)), "many_small_operators")["share"] > 0.95
+    assert item(made(_looped(3)), "many_small_calls")["share"] > 0.95
     # Of 11 µs 8 are a call's, 3 work.
-    found = item(made(_looped(8)), "many_small_operators")
+    found = item(made(_looped(8)), "many_small_calls")
     assert found["share"] == pytest.approx(8 / 11, abs=0.03)
 
 
 def test_calls_that_mostly_work_are_not_small() -> None:
-    assert "many_small_operators" not in rules(made(_looped(40)))
+    assert "many_small_calls" not in rules(made(_looped(40)))
 
 
 def test_a_loop_in_an_optimizer_is_the_optimizers() -> None:
@@ -118,7 +118,7 @@ def test_a_loop_in_an_optimizer_is_the_optimizers() -> None:
         inside = span("user_annotation", "Optimizer.step#SGD.step", begin, program.now - begin)
         program.listed.append(inside)
         program.step(number, begin - 0.5)
-    assert "many_small_operators" not in rules(made(program.listed))
+    assert "many_small_calls" not in rules(made(program.listed))
 
 
 def _attention(fused: bool) -> list[Event]:
@@ -254,7 +254,7 @@ def test_host_time_is_claimed_once() -> None:
                 program.call(f"aten::{name}", 3)
         program.step(number, begin)
     found = made(program.listed)
-    assert next(iter(rules(found))) == "many_small_operators"
+    assert next(iter(rules(found))) == "many_small_calls"
     assert item(found, "handwritten_formula")["holds"] >= 0
 
 
@@ -278,10 +278,10 @@ def _on_device(kernel: float) -> list[Event]:
 
 def test_a_device_that_waits_for_a_loop_is_said_once() -> None:
     found = made(_on_device(2))
-    assert item(found, "many_small_operators")["share"] > 0.8
-    assert next(iter(rules(found))) == "many_small_operators"
+    assert item(found, "many_small_calls")["share"] > 0.8
+    assert next(iter(rules(found))) == "many_small_calls"
     assert item(found, "launch_bound")["holds"] >= 0
 
 
 def test_a_loop_behind_a_busy_device_costs_nothing() -> None:
-    assert "many_small_operators" not in rules(made(_on_device(30)))
+    assert "many_small_calls" not in rules(made(_on_device(30)))

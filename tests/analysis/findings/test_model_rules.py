@@ -206,13 +206,13 @@ def _frozen(
 
 @given(count=st.integers(4, 15))
 def test_gradients_of_frozen_layers(count: int) -> None:
-    finding = item(_frozen(count), "unneeded_backward")
+    finding = item(_frozen(count), "machinery_without_use")
     assert finding["numbers"]["frozen"] == count
     assert finding["recoverable_ns"] == pytest.approx(50_000 * count, rel=0.01)
 
 
 def test_few_gradients_without_an_update_are_inputs() -> None:
-    assert "unneeded_backward" not in rules(_frozen(3))
+    assert "machinery_without_use" not in rules(_frozen(3))
 
 
 def _lists(*shapes: tuple[int, ...]) -> dict[str, Any]:
@@ -256,7 +256,7 @@ def _lists(*shapes: tuple[int, ...]) -> dict[str, Any]:
     ],
 )
 def test_gradients_that_are_used(more: list[Event], optimizer: str, shape: tuple[int, ...]) -> None:
-    assert "unneeded_backward" not in rules(_frozen(5, *more, optimizer=optimizer, shape=shape))
+    assert "machinery_without_use" not in rules(_frozen(5, *more, optimizer=optimizer, shape=shape))
 
 
 def _called(

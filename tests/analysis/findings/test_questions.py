@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.analysis.findings.cases import Findings, item, launched, made, rules, span
+from tests.analysis.findings.cases import Findings, item, launched, made, rules, span, steps
 from tests.builders.shaped import Shaped
 
 QUESTIONS = {
@@ -17,6 +17,7 @@ QUESTIONS = {
     "discarded_work",
     "growing_work",
     "large_intermediate",
+    "many_small_calls",
     "padded_input",
     "repeated_input",
     "same_again",
@@ -279,6 +280,85 @@ def test_elements_that_become_more_grow_and_in_any_other_order_do_not(
     assert ("growing_work" in found_in_order) == grown
     if order != sorted(order):
         assert "growing_work" not in rules(program(order))
+
+
+@settings(max_examples=8, deadline=None)
+@given(
+    st.integers(8, 40),
+    st.lists(
+        st.sampled_from(["select", "mul", "add", "tanh", "exp"]),
+        min_size=2,
+        max_size=6,
+        unique=True,
+    ),
+    st.sampled_from(["functions", "one module", "modules"]),
+    st.booleans(),
+    st.integers(0, 3),
+)
+def test_a_python_loop_of_small_calls_is_found(
+    rounds: int, body: list[str], over: str, trains: bool, depth: int
+) -> None:
+    """At any depth, of any length, with or without a backward pass; over bare operators, one module, or a module for each element."""
+    rounds = max(rounds, 40 // len(body))
+
+    def loop(program: Shaped) -> None:
+        with program.frame("nn.Module: Bands_0"):
+            for number in range(rounds):
+                if over == "modules":
+                    program.call("aten::select", 1, [[16, 40], [], []], ["", "1", "0"])
+                for name in body:
+                    program.call(f"aten::{name}", 2, [[16]], trains=trains)
+                if over != "functions":
+                    with program.frame(f"nn.Module: Conv1d_{number if over == 'modules' else 0}"):
+                        program.call("aten::conv1d", 4, [[16, 1], [4, 1]], trains=trains)
+
+    answer = item(found(loop, depth), "many_small_calls")
+    assert answer["numbers"]["rounds"] >= min(rounds, 8)
+    calls = rounds * (len(body) + {"functions": 0, "one module": 1, "modules": 2}[over])
+    assert answer["numbers"]["operators"] == calls
+    assert answer["recoverable_ns"] <= answer["acted_ns"]
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(8, 40), st.sampled_from(["layers", "long calls", "optimizer"]))
+def test_layers_and_calls_that_work_are_no_loop(rounds: int, why: str) -> None:
+    def piece(program: Shaped) -> None:
+        begin = program.now
+        for number in range(rounds):
+            if why == "layers":
+                with program.frame(f"nn.Module: Block_{number}"):
+                    for name in ("linear", "relu"):
+                        program.call(f"aten::{name}", 4, [[16, 40], [40, 40]], trains=True)
+                program.call("aten::add", 2, [[16, 40], [16, 40]], trains=True)
+            else:
+                program.call("aten::select", 1, [[16, 40], [], []], ["", "1", "0"])
+                program.call("aten::mul", 200 if why == "long calls" else 2, [[16, 40]])
+        if why == "optimizer":
+            inside = span("user_annotation", "Optimizer.step#Own.step", begin, program.now - begin)
+            program.listed.append(inside)
+
+    assert "many_small_calls" not in rules(found(piece))
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(16, 40), st.integers(2, 6), st.integers(1, 12))
+def test_a_loop_over_the_parameters_is_told_as_such(
+    parameters: int, length: int, pause: int
+) -> None:
+    """Elementwise calls for one parameter after the other, when their gradients are there; without frames, too."""
+    entries = []
+    begin = 1
+    for _ in range(parameters):
+        entries.append(span("cpu_op", "torch::autograd::AccumulateGrad", begin, 5))
+        begin += 10
+    for _ in range(parameters):
+        for name in ("mul_", "add_"):
+            entries.append(span("cpu_op", f"aten::{name}", begin, length))
+            begin += length + pause
+    answer = item(made([*steps((0, begin + 100)), *entries]), "many_small_calls")
+    assert answer["numbers"]["rounds"] == parameters
+    assert answer["words"]["parameters"]
+    assert "_foreach_" in answer["words"]["attempt"]
 
 
 def test_two_places_of_a_program_s_own_are_both_told() -> None:

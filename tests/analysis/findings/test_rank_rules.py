@@ -58,6 +58,51 @@ def test_a_layer_that_needs_each_result_keeps_them_apart(product: str) -> None:
     assert "small_collectives" not in rules(made(by_hand(30, 400, product)))
 
 
+def portions(count: int, where: str, updates: bool = False) -> Findings:
+    """Two steps of so many backward passes, each of which reduces: in a hook of a gradient, by hand after it, or within a layer."""
+    found: list[Event] = []
+    bounds, now, number = [], 0.0, 0
+
+    def reduce(begin: float) -> None:
+        found.append(span("cpu_op", "c10d::allreduce_", begin, 5))
+        found.append(span("cpu_op", "gloo:all_reduce", begin + 6, 200, 2))
+
+    for _ in range(2):
+        begin = now
+        for portion in range(count):
+            number += 1
+            function = "autograd::engine::evaluate_function: MmBackward0"
+            own = {"Sequence number": number}
+            found.append(span("cpu_op", "aten::mm", now + 1, 50, **own))
+            found.append(span("cpu_op", function, now + 60, 250, **own, **{"Fwd thread id": 1}))
+            found.append(span("cpu_op", NODE, now + 320, 20))
+            found.append(span("cpu_op", "torch::autograd::AccumulateGrad", now + 321, 5))
+            called = {"layer": 65, "hook": 330, "hand": 350}[where]
+            reduce(now + called)
+            now += max(called, 350) + 210
+            if updates or portion == count - 1:
+                found.append(span("user_annotation", "Optimizer.step#SGD.step", now, 40))
+                now += 50
+        bounds.append((begin, now))
+    return made([*steps(*bounds), *found])
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.integers(2, 12), st.sampled_from(["hook", "hand"]))
+def test_gradients_that_are_reduced_after_each_portion(count: int, where: str) -> None:
+    found = item(portions(count, where), "repeated_reduction")
+    assert found["numbers"]["passes"] == count
+    assert found["numbers"]["again"] == count - 1
+    assert found["recoverable_ns"] <= (count - 1) * 220_000
+
+
+@pytest.mark.parametrize(
+    ("count", "where", "updates"), [(6, "layer", False), (6, "hook", True), (1, "hook", False)]
+)
+def test_reductions_that_are_needed(count: int, where: str, updates: bool) -> None:
+    assert "repeated_reduction" not in rules(portions(count, where, updates))
+
+
 def searching(parameters: int, used: int, option: bool = True) -> Findings:
     """Two steps of DistributedDataParallel on the host."""
     found: list[Event] = []
@@ -99,7 +144,7 @@ def searching(parameters: int, used: int, option: bool = True) -> Findings:
 @settings(max_examples=8, deadline=None)
 @given(parameters=st.integers(5, 60))
 def test_a_search_for_unused_parameters_that_finds_none(parameters: int) -> None:
-    found = item(searching(parameters, parameters), "unused_parameters")
+    found = item(searching(parameters, parameters), "machinery_without_use")
     assert found["numbers"]["parameters"] == parameters
     marked = parameters * (5 + 5 + 3 + 3)
     assert 90_000 + 800 * marked <= found["recoverable_ns"] <= 250_000 + 2000 * marked
@@ -107,11 +152,11 @@ def test_a_search_for_unused_parameters_that_finds_none(parameters: int) -> None
 
 
 def test_a_search_that_finds_some_is_needed() -> None:
-    assert "unused_parameters" not in rules(searching(20, 18))
+    assert "machinery_without_use" not in rules(searching(20, 18))
 
 
 def test_without_the_option_nothing_is_searched() -> None:
-    assert "unused_parameters" not in rules(searching(20, 20, option=False))
+    assert "machinery_without_use" not in rules(searching(20, 20, option=False))
 
 
 def by_groups(*called: tuple[str, str, float]) -> list[Event]:

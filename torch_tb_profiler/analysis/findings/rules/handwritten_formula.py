@@ -14,10 +14,12 @@ import numpy as np
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.backward_calls import PAUSE
 from torch_tb_profiler.analysis.findings.edits import stretches_take
-from torch_tb_profiler.analysis.findings.loops import RECENT
 from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.hardware.formulas import BREAK, Formula, formulas_in, letter_of
 from torch_tb_profiler.store.columns import Ints
+
+RECENT = 32
+"""Calls after a formula among which one finds the number of the next backward function."""
 
 
 def _claim(context: RuleContext) -> Candidate | None:

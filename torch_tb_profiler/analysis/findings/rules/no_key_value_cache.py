@@ -21,9 +21,9 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_takes
-from torch_tb_profiler.analysis.findings.loops import CallWork
 from torch_tb_profiler.analysis.findings.operators import keeps_growing
 from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.reasons.dispatch import CallWork
 from torch_tb_profiler.store.columns import Array, Ints
 
 PASSES = 8
@@ -46,7 +46,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     if len(row) < PASSES:
         return None
     work = CallWork.of(context)
-    if len(work.backward.row):
+    if len(context.backward_calls.row):
         return None
     found = _by_shapes(context, row)
     if found is None and not context.has_device:

@@ -1,4 +1,4 @@
-"""Work that becomes more from step to step, by exact counts: calls, or elements that they are given.
+"""Work that becomes more from step to step: calls, or elements that they are given; else the time of one part alone.
 
 ::
 
@@ -7,28 +7,51 @@
     aten::mm         1.0   1.1   1.2   1.3   1.4   million elements         → its input grows
 
 Evidence: operators, functions of Python and of the backward pass whose number of calls, or elements of their largest inputs, never falls
-over the steps of a kind, rises in four of five of them, and lies on a line (correlation 0.98), by a tenth in all; six steps at least. No
-time is looked at: machines become slower, too. Change: in each step these calls take the share that their number or size was when the
-growth began (where the line meets zero, at the latest in the first step), and one step's growth. Likely; theoretical without a backward
-pass. Wrong where the input itself grows, as sequences sorted by length do.
+over the steps of a kind, rises in four of five of them, and lies on a line (correlation 0.98), by a tenth in all; six steps at least.
+Machines become slower, too: where no count grows, the time of a function of Python, or that between the same two calls, grows only if the steps
+do in an order that could not be chance (Kendall's rank correlation), it holds most of that, and the rest of the steps does not grow. Change:
+in each step these calls take the share that their number, size or time was when the growth began (where the line meets zero, at the latest
+in the first step), and one step's growth. Likely; theoretical without a backward pass. Wrong where the input itself grows, as sequences
+sorted by length do.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterator
 
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.grouping import picked, positions_of
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.header import json_list
+from torch_tb_profiler.analysis.facts.step_kinds import growth_of
+from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.claims import WHOLE
+from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.operators import calls_take, outermost
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.findings.step_outliers import main_calls, step_of
+from torch_tb_profiler.analysis.findings.rule import (
+    Candidate,
+    Claims,
+    Reach,
+    Rule,
+    RuleContext,
+    without_time,
+)
+from torch_tb_profiler.analysis.findings.step_outliers import (
+    common_gaps,
+    main_calls,
+    shown,
+    step_of,
+)
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.python_frames import function_name
-from torch_tb_profiler.units import format_count
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.units import format_count, format_ns
 
 LEAST_STEPS, MOST_STEPS = 6, 400
 RISES = 0.8
@@ -37,6 +60,12 @@ FITS = 0.98
 """Correlation with the step."""
 TENTH = 1.1
 """Most ÷ least, from which on something grows."""
+HOLDS = 0.6
+"""Share of the growth of the steps that a part must hold whose time alone tells."""
+FLAT = 0.2
+"""The rest of the steps grows less than so much of what that part does, in shares."""
+_SAVES = {"saves": "yes"}
+_TENSORS = re.compile(r"torch|tensor", re.IGNORECASE)
 
 
 class _Growth(msgspec.Struct, frozen=True):
@@ -61,7 +90,7 @@ def _claim(context: RuleContext) -> Claims:
         return None
     growth = _growth(context, steps)
     if growth is None:
-        return None
+        return _by_time(context, steps)
     row = outermost(context, growth.row)
     at = positions_of(growth.row, row)
     left = _left(steps, growth)[growth.step[at], growth.name[at]]
@@ -80,7 +109,7 @@ def _claim(context: RuleContext) -> Claims:
     )
     numbers = {"taken": int(length.sum()) / len(steps), "grown": last / first - 1}
     start, end = context.times(row)
-    words = {"what": what, "grows": f"{told} and {at_last} at last"}
+    words = {"what": what, "grows": f"{told} and {at_last} at last", **_SAVES}
     # Where nothing is learned, sequences that are generated grow by themselves, too.
     likely = context.training.backward.any()
     return Candidate(
@@ -153,5 +182,129 @@ def _left(steps: Ints, growth: _Growth) -> Array:
     return np.asarray(np.clip(slope * (begun - zero + 1) / count, 0.0, 1.0))
 
 
-QUESTION = Question(__name__)
-QUESTION.state("growing_work", 34, _claim, certainty="likely", reach=Reach(0.6, 1.3))
+class _Part(msgspec.Struct, frozen=True):
+    """A part of all steps: pieces of the program's thread, each shown by a span (-1: the mark of its step), and its step, a position."""
+
+    what: str
+    row: Ints
+    start: Ints
+    end: Ints
+    step: Ints
+
+
+def _by_time(context: RuleContext, steps: Ints) -> Candidate | None:
+    """The part whose time grows by most of what the steps grow by, while the rest of them does not."""
+    wall = step_lengths(context.facts["steps"]).astype(np.float64)
+    growth = growth_of(wall, steps)
+    if growth <= 0:
+        return None
+    for part in (*_functions(context, steps, growth), *_pauses(context, steps)):
+        time = np.bincount(part.step, part.end - part.start, len(steps))
+        own, rest = (_slope(steps, one) for one in (time, wall[steps] - time))
+        alone = rest / max((wall[steps] - time).mean(), 1) < FLAT * own / max(time.mean(), 1)
+        # All that a program does is what it is there for.
+        if own < HOLDS * growth or not alone or time.sum() >= WHOLE * wall[steps].sum():
+            continue
+        left = np.minimum(own / np.maximum(time, 1), 1)[part.step]
+        start = part.start + np.rint(left * (part.end - part.start)).astype(np.int64)
+        row = shown(context, part.row, steps[part.step])
+        track, seen = np.full(len(row), context.main_track), row >= 0
+        more = f"it takes {format_ns(own)} longer in each step than in the one before"
+        first, last = (format_ns(float(time[at])) for at in (0, -1))
+        return Candidate(
+            row[seen],
+            start[seen],
+            part.end[seen],
+            {"taken": time.mean(), "grown": time[-1] / max(time[0], 1) - 1},
+            {"what": part.what, "grows": f"{more}, {first} at first and {last} at last", **_SAVES},
+            edit=thread_time_gone(track, start, part.end),
+        )
+    # Nothing can be said to be saved.
+    ends = {"growth": growth, "first": float(wall[steps[0]]), "last": float(wall[steps[-1]])}
+    words = {"what": "more than one part", "grows": "the machine may have become slower, too"}
+    return without_time(ends, words=words)
+
+
+def _slope(steps: Ints, time: Array) -> float:
+    x = steps - steps.mean()
+    return float(x @ (time - time.mean()) / (x @ x))
+
+
+def _functions(context: RuleContext, steps: Ints, growth: float) -> Iterator[_Part]:
+    """Functions of Python that hold most of the growth, the program's own before others, the innermost first."""
+    spans, strings = context.trace["spans"], context.trace.strings
+    row = context.on_main(context.of_role(Role.PYTHON))
+    step = positions_of(steps, step_of(context, row))
+    # Of calls within one of their own name the outer one holds the time.
+    kept = (step >= 0) & (picked(spans["name"], context.parent[row]) != spans["name"][row])
+    row, step = row[kept], step[kept]
+    names, name = np.unique(spans["name"][row], return_inverse=True)
+    if not len(names):
+        return
+    rank, found = line_ranks(strings, names)[names], []
+    for number in range(len(names)):
+        mine = name == number
+        time = np.bincount(step[mine], spans["dur"][row[mine]], len(steps))
+        # Copying and computing take longer where others use the memory, too.
+        if _slope(steps, time) >= HOLDS * growth and not _TENSORS.search(
+            strings[int(names[number])]
+        ):
+            found.append((rank[number] != OWN, float(time.sum()), number))
+    for _, _, number in sorted(found):
+        mine = name == number
+        what = function_name(strings[int(names[number])])
+        yield _Part(what, row[mine], *context.times(row[mine]), step[mine])
+
+
+def _pauses(context: RuleContext, steps: Ints) -> Iterator[_Part]:
+    """The time between the same two calls of all steps, where that grows: nothing was recorded there."""
+    for gaps in common_gaps(context, steps):
+        gap = (gaps.ends - gaps.begins).astype(np.float64)
+        slope = np.array([_slope(steps, column) for column in gap.T])
+        grown = np.flatnonzero(slope >= max(slope.max() / 4, 1))
+        if not len(grown):
+            continue
+        step, at = (one.ravel() for one in np.meshgrid(np.arange(len(steps)), grown))
+        before = np.array(
+            [gaps.before(*pair) for pair in zip(step.tolist(), at.tolist(), strict=True)]
+        )
+        first = gaps.before(0, int(slope.argmax()))
+        text = context.name_of(first) if first >= 0 else ""
+        what = f"unrecorded time after {text}" if text else "unrecorded time at its begin"
+        yield _Part(what, before, gaps.begins[step, at], gaps.ends[step, at], step)
+
+
+RULE = Rule(
+    place=34,
+    claim=_claim,
+    title="Work grows from {step} to {step}",
+    action="Stop what grows from {step} to {step}",
+    fact="{what}: {grown} more at last than at first",
+    sentence="{what} grows{at}: {grows}.",
+    words=("what", "grows"),
+    attempt="""Look at what is kept from step to step and read again in each: a list that is appended to, a cache without a limit, hooks or
+    callbacks registered in the loop, a graph that is not cut (detach() the state that is carried on). Keep a fixed number of entries
+    (collections.deque(maxlen=n)) or a running mean, and detach() or item() what is kept.""",
+    caveat="Where the inputs grow by themselves, as sequences sorted by length do, nothing is kept.",
+    views=("overview", "trace"),
+    certainty="likely",
+    cause="Work grows with each {step}: {what} takes {taken} of {the_step}",
+    without="As when the growth began",
+    reach=Reach(0.6, 1.3),
+    links=(("Tensors kept by a list", links.DOCS + "notes/faq.html"),),
+    remark="Each {step} takes {growth} longer than the one before: {first} at first, {last} at last.",
+    details=(
+        ("saves", "As it was when the growth began the {step} is {gain} ({share}) shorter."),
+        (
+            "growth",
+            "Each {step} takes {growth} longer than the one before: {first} at first, {last} at last.",
+        ),
+    ),
+    numbers={
+        "taken": ("Time of what grows", "ns"),
+        "grown": ("Growth while recorded", "share"),
+        "growth": ("Longer per {step}", "ns"),
+        "first": ("First {step}", "ns"),
+        "last": ("Last {step}", "ns"),
+    },
+)

@@ -8,7 +8,9 @@ communication, and Python and functions of no use to the gradients that run with
 
 Evidence: of each call of the loop that takes 5 % of the steps or more, the innermost function of the user's own that holds half of
 it stands for it, with the call below that holds most; within what trains, the time in frames of one function of the user's own and in
-what these call of Python's own, outside of every operator and library. Three places at most.
+what these call of Python's own, outside of every operator and library. On a host alone also the time in which nothing was recorded of its thread
+while no other one worked, by the call before it (within one pass only beyond 1 ms: less is the usual time from one operator to the next), and
+without frames the operators that train nothing. Three places at most.
 Change: that function, or that time, is gone. Certain where a known fix avoids the call (``catalogue.json``); likely where it takes a third of
 the step, or is a Python loop of a thousand calls; else theoretical, because what it does may be needed. Wrong where it is the work itself, such
 as in a program without modules, and where recording each Python call is what takes the time.
@@ -19,24 +21,29 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import costliest, picked
+from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows, picked, sum_by
+from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, subtract, union
 from torch_tb_profiler.analysis.arrays.nesting import climb, with_ancestors
+from torch_tb_profiler.analysis.critical_path.verdict_texts import in_how_many
 from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
 from torch_tb_profiler.analysis.figures.selection import judged_steps
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.catalogue import Fix, known_fix
 from torch_tb_profiler.analysis.findings.edits import host_skips, thread_time_gone
+from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
 from torch_tb_profiler.analysis.findings.host_time import (
     LEAST,
     MOST,
     MUCH,
     NO_NAME,
+    neighbours,
     on_path,
     python_loop,
 )
 from torch_tb_profiler.analysis.findings.operators import beneath, outermost
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Claims, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.step_outliers import shown
 from torch_tb_profiler.analysis.reasons.places import Places
 from torch_tb_profiler.analysis.reasons.uses import DRAWS
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -44,6 +51,9 @@ from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
 
+_NOTHING = PathCause.NOT_RECORDED
+_SEE = """Record with torch_tb_profiler.record, or with_stack=True, to see the line of Python: files, logging, garbage collection, \
+sleeping and loops in Python call no operator."""
 _NOTABLE = 0.15
 """Share of a call from which on a known one in it is named."""
 _MOST_FOUND = 3
@@ -52,17 +62,111 @@ _MOST_FOUND = 3
 def _claim(context: RuleContext) -> Claims:
     spans = context.trace["spans"]
     python = spans["role"] == Role.PYTHON
-    if not python.any():
-        return None
+    found = _without_frames(context)
+    if python.any():
+        found += _in_frames(context, python)
+    least = LEAST * context.windows.length / len(context.steps)
+    found = [one for one in found if one.numbers["taken"] >= least]
+    return sorted(found, key=lambda one: -one.numbers["taken"])[:_MOST_FOUND]
+
+
+def _in_frames(context: RuleContext, python: Mask) -> list[Candidate]:
+    spans = context.trace["spans"]
     rank = np.where(
         python, line_ranks(context.trace.strings, spans["name"][python])[spans["name"]], 0
     )
     unnamed = name_mask(context.trace.strings, spans["name"][python], NO_NAME.search)[spans["name"]]
     own = (rank == OWN) & ~unnamed
-    found = [*_beside(context, own), *_within(context, rank, own), *_aside(context, own)]
-    least = LEAST * context.windows.length / len(context.steps)
-    found = [one for one in found if one.numbers["taken"] >= least]
-    return sorted(found, key=lambda one: -one.numbers["taken"])[:_MOST_FOUND]
+    return [*_beside(context, own), *_within(context, rank, own), *_aside(context, own)]
+
+
+def _without_frames(context: RuleContext) -> list[Candidate]:
+    """Of a host's program, operators that train nothing where no frames tell who calls them, and the time in which nothing was recorded."""
+    if context.has_device or context.main_track < 0:
+        return []
+    start, end, before = _quiet(context)
+    kind = np.full(len(start), -1, np.int64)
+    called = np.zeros(0, np.int64)
+    if not context.facts.summary.has_stacks and len(context.training.differentiated):
+        event, begin, until = on_path(context, *HOST)
+        training = context.training
+        tops = training.housekeeping & np.append(training.loop, True)[context.parent]
+        tops &= context.names.step[context.trace["spans"]["name"]] < 0
+        top = climb(context.parent, event, tops).astype(np.int64)
+        own = (top >= 0) & (context.trace["spans"]["track"][event] == context.main_track)
+        called, begin, until = top[own], begin[own], until[own]
+        start, end = np.concatenate((start, begin)), np.concatenate((end, until))
+        kind = np.append(kind, context.trace["spans"]["name"][called])
+    # What was recorded last before nothing was tells it apart.
+    after = picked(context.trace["spans"]["name"], before).astype(np.int64)
+    row, label = np.append(before, called), np.append(after, np.full(len(called), -1))
+    first, group = group_rows((kind, label))
+    total = sum_by(group, len(first), end - start)
+    order = np.argsort(-total, kind="stable")[:_MOST_FOUND]
+    chosen = [
+        group == one for one in order.tolist() if total[one] >= LEAST * context.windows.length
+    ]
+    return [_part(context, row[mine], start[mine], end[mine], kind[mine][0] < 0) for mine in chosen]
+
+
+def _quiet(context: RuleContext) -> tuple[Ints, Ints, Ints]:
+    """When nothing was recorded of the program's thread on the critical path, no other thread worked, and it is not the usual time from one
+    operator of a pass to the next: ``(start, end, before)``, ``before``: the call that ended last, −1 none.
+    """
+    spans, training, path = (
+        context.trace["spans"],
+        context.training,
+        context.insight["critical_path"],
+    )
+    event = path["event"].astype(np.int64)
+    marks = np.append(context.names.step[spans["name"]] >= 0, np.False_)[event]
+    silent = np.isin(path["step"], context.steps) & np.isin(path["cause"], (*HOST, _NOTHING))
+    silent &= marks | ((event < 0) & (path["cause"] == _NOTHING))
+    others = context.calls[spans["track"][context.calls] != context.main_track]
+    busy = context.when(np.union1d(context.collectives, others))
+    quiet = subtract(union(path["start"][silent], path["end"][silent]), busy)
+    quiet = intersect(quiet, context.windows)
+    edges = neighbours(context, quiet.start, quiet.end)
+    backward, region = (
+        [np.append(mask, np.False_)[row] for row in edges]
+        for mask in (training.backward, context.names.region[spans["name"]])
+    )
+    same = (edges[0] >= 0) & (edges[1] >= 0) & ~region[0] & ~region[1]
+    kept = ~(same & (backward[0] == backward[1])) | (quiet.end - quiet.start > SHORT_GAP)
+    return quiet.start[kept], quiet.end[kept], edges[0][kept].astype(np.int64)
+
+
+def _part(context: RuleContext, row: Ints, start: Ints, end: Ints, silent: bool) -> Candidate:
+    """What is said of a part of the steps that no frame tells of."""
+    table, steps = context.facts["steps"], context.steps
+    time = union(start, end)
+    begin, until = table["start"][steps], table["end"][steps]
+    present = measure(time, begin, until) > LEAST * (until - begin)
+    # One stretch may be a machine that was busy with something else.
+    often = present.sum() > 1 or len(steps) == 1
+    much = often and time.length >= MUCH * (until - begin)[present].sum()
+    text = function_name(context.name_of(row[0])) if row[0] >= 0 else ""
+    fix = None if silent else known_fix(text)
+    words = {"what": text, "attempt": fix.attempt if fix else ""}
+    words["source"] = "\n".join(fix.source) if fix else ""
+    if silent:
+        when = f"in {in_how_many(int(present.sum()), len(steps)).removeprefix('in ')}"
+        when = "in the recording" if context.is_whole else "once" if len(start) == 1 else when
+        text = "the backward pass" if row[0] >= 0 and context.training.backward[row[0]] else text
+        comes = f"It comes after {text}, {when}" if text else f"It comes first, {when}"
+        row = shown(context, row, np.searchsorted(table["start"], start, side="right") - 1)
+        words = {"what": "time without a record", "nothing": "yes", "attempt": _SEE}
+        words["why"] = f"{comes}; with_stack=True shows its line."
+    seen = row >= 0
+    return Candidate(
+        row[seen],
+        start[seen],
+        end[seen],
+        {"taken": time.length / len(steps), "in_steps": int(present.sum()), "of_steps": len(steps)},
+        words,
+        certainty="likely" if much else "theoretical",
+        edit=thread_time_gone(np.full(len(start), context.main_track), start, end),
+    )
 
 
 def _beside(context: RuleContext, own: Mask) -> list[Candidate]:
@@ -238,7 +342,7 @@ def _aside(context: RuleContext, own: Mask) -> list[Candidate]:
 RULE = Rule(
     place=290,
     claim=_claim,
-    title="Code of the program's own takes much of the {step}",
+    title="{what} takes much of the {step}",
     action="Do less of {what}, or less often",
     fact="{taken} of the {step}",
     sentence="""{what} takes {taken} of the {step}, in {which_steps}{at}, apart from what trains. Without it the {step} is {gain} ({share}) shorter.""",
@@ -254,6 +358,11 @@ RULE = Rule(
     links=(links.COMPILE,),
     details=(
         ("calls", "Calls per {step}: {calls}."),
+        (
+            "nothing",
+            """Nothing was recorded there: without call stacks that is what Python code (loops, logging, garbage
+            collection), reading and writing files, and waiting (a lock, a sleep) look like.""",
+        ),
         (
             "frames",
             "Its own Python runs in {frames} stretches between operators, within what trains.",

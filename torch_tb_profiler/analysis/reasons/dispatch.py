@@ -1,0 +1,66 @@
+"""What a call costs before it does anything, and what operators do beyond that.
+
+A call's cost is the median own time of the operators of the recording that only make views. Results are allocated and their
+shapes checked, and libraries of products prepare more: ``OVERHEAD`` and ``PRODUCT_OVERHEAD`` times as much is no work.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.findings.operators import own_times
+from torch_tb_profiler.analysis.findings.rule_context import RuleContext
+from torch_tb_profiler.analysis.module.forwards import EVALUATE
+from torch_tb_profiler.store.columns import Array, Ints
+
+OVERHEAD, PRODUCT_OVERHEAD = 5, 10
+_VIEWS = re.compile(
+    r"aten::(?:t|transpose|as_strided|select|slice|view|detach|expand|unsqueeze|squeeze|permute|alias|narrow)$"
+)
+PRODUCTS = re.compile(
+    r"aten::(?:linear|matmul|mm|bmm|addmm|baddbmm|addmv|mv|einsum|bilinear|_?\w*convolution|conv\w+"
+    r"|embedding|layer_norm|rms_norm|batch_norm|group_norm|instance_norm|prelu|(?:lstm|gru|rnn\w*)(?:_cell)?"
+    r"|scaled_dot_product_attention)$|(?!aten::)"
+)
+"""Operators that may have weights; those that PyTorch does not define may, too."""
+_SUMS = re.compile(r"aten::add_?$")
+
+
+class CallWork(msgspec.Struct, frozen=True):
+    """``before[i]``: what operators before the i-th do beyond the cost of a call, ns, ordered by ``key``, which is (track, begin) as one
+    number; ``width``: of a track.
+    """
+
+    key: Ints
+    before: Array
+    width: int
+
+    @classmethod
+    def of(cls, context: RuleContext) -> CallWork:
+        """From the trace."""
+        spans, row = context.trace["spans"], context.operators
+        own = own_times(context)[row].astype(np.float64)
+        views = own[context.named(row, _VIEWS.match)]
+        base = float(np.median(views) if len(views) else own.min()) if len(own) else 0.0
+        costs = base * np.where(context.named(row, PRODUCTS.match), PRODUCT_OVERHEAD, OVERHEAD)
+        # With a device the host only calls.
+        beyond = np.zeros(len(row)) if context.has_device else np.maximum(own - costs, 0)
+        # Gradients of the rounds of a loop are summed: one call does not.
+        engine = context.named(row, lambda text: text.startswith(EVALUATE))
+        in_engine = np.append(context.mask(row[engine]), np.False_)[context.parent[row]]
+        beyond[engine | in_engine & context.named(row, _SUMS.match)] = 0
+        width = int(spans["start"].max(initial=0)) + 1
+        key = spans["track"][row].astype(np.int64) * width + spans["start"][row]
+        order = np.argsort(key, kind="stable")
+        return cls(key[order], np.concatenate(([0.0], np.cumsum(beyond[order]))), width)
+
+    def inside(self, track: Array, start: Ints, end: Ints) -> Array:
+        """Work of operators that begin in stretches of threads, ns."""
+        first = track.astype(np.int64) * self.width
+        a, b = (
+            np.searchsorted(self.key, first + np.minimum(time, self.width)) for time in (start, end)
+        )
+        return np.asarray(self.before[b] - self.before[a])

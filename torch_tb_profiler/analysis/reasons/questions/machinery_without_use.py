@@ -1,0 +1,410 @@
+"""Machinery that runs and whose results nothing in the recording uses: checks of gradients, random masks, gradients, searches.
+
+Evidence, by what it is:
+
+- anomaly detection: backward functions check their gradients for NaN (``aten::_is_any_true`` called by
+  ``autograd::engine::evaluate_function``, which nothing else does), and operators of the forward pass keep the Python stack
+  (``format_stack`` called by an operator; without stacks the time that even the cheapest of these operators takes beyond what others do);
+- dropout that makes a mask, or calls what does, where nothing has a backward pass; with it goes all but the products of attention that
+  takes its plain path on a host because of it;
+- gradients that are filled with zeros beneath ``Optimizer.zero_grad`` and added to beneath ``AccumulateGrad``;
+- gradients that no optimizer takes: ``AccumulateGrad`` of at least ``FEWEST`` parameters per step whose shape no operator in any
+  ``Optimizer.step`` gets, after the last one of a shape that some operator there gets; only where all that an optimizer does is known (its
+  operators have their shapes, long lists are not, all device work is theirs, and they touch no other shapes than parameters have). Shapes
+  that the program itself writes in place count as updated;
+- ``find_unused_parameters=True`` of DistributedDataParallel where every parameter is used: it searches the graph in each forward pass, marks each
+  parameter in its hook, sends the marks (one more all_reduce) and reads one per parameter; as many gradients as parameters are copied.
+
+Change: all of that takes no time. Certain; gradients that no optimizer takes are likely, as is dropout unless sequence numbers tell that
+gradients were off. Wrong where what uses it was not recorded.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.candidate import Certainty
+from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_gone, together
+from torch_tb_profiler.analysis.findings.operators import (
+    active_dropout,
+    beneath,
+    launched_in,
+    outermost,
+    read_arguments,
+    tensors,
+)
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Rule, RuleContext
+from torch_tb_profiler.hardware.results import Shape
+from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.roles import Role
+
+FEWEST = 4
+"""Parameters per step without an update from which on they are frozen layers."""
+_CHECKS = re.compile(r"aten::(?:isnan|_is_any_true|item)$")
+_SURE = "aten::_is_any_true"
+_NODE = re.compile(r"autograd::engine::evaluate_function")
+_STACK = re.compile(r"(?:^|.*/)traceback\.py\(\d+\): format_stack$")
+_CHEAP = 10
+"""Percentile of the own time of operators that stands for those that compute next to nothing."""
+_PLAIN = re.compile(r"aten::_scaled_dot_product_attention_math$")
+_PRODUCT = re.compile(r"aten::(?:bmm|baddbmm)$")
+_ZERO = re.compile(r"aten::(?:zero_|_foreach_zero_)$")
+_SUM = re.compile(r"aten::add_?$")
+_GRADIENT = re.compile(r"torch::autograd::AccumulateGrad$")
+_LIST = re.compile(r"aten::_(?:foreach|fused)_")
+_WRITES = re.compile(r"aten::(?:_foreach_)?(?:add|sub|copy|lerp|addcdiv|addcmul)_$")
+_REDUCER = "torch.distributed.ddp.reducer::"
+_HOOKED = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
+
+
+class _Machine(msgspec.Struct, frozen=True):
+    """What runs in vain: calls (rows of spans), device work that goes with them, and parts of other calls, (row, start, end)."""
+
+    calls: Ints
+    numbers: dict[str, float]
+    work: Ints | None = None
+    parts: tuple[Ints, Ints, Ints] | None = None
+    certainty: Certainty = "certain"
+
+
+def _claim(context: RuleContext) -> Claims:
+    made = ((kind, find(context)) for kind, find in _KINDS.items())
+    return [_candidate(context, kind, machine) for kind, machine in made if machine is not None]
+
+
+def _candidate(context: RuleContext, kind: str, machine: _Machine) -> Candidate:
+    work = launched_in(context, machine.calls)[0].row if machine.work is None else machine.work
+    edit = calls_gone(machine.calls, work)
+    row = work if context.has_device and len(work) else machine.calls
+    start, end = context.times(row)
+    if machine.parts is not None:
+        other, begin, until = machine.parts
+        edit = together(
+            edit, thread_time_gone(context.trace["spans"]["track"][other], begin, until)
+        )
+        row, start, end = (
+            np.concatenate(pair) for pair in ((row, other), (start, begin), (end, until))
+        )
+    action, attempt, source = _TEXTS[kind]
+    words = {"what": kind, "action": action, "attempt": attempt, "source": "\n".join(source)}
+    return Candidate(
+        row, start, end, machine.numbers, words, certainty=machine.certainty, edit=edit
+    )
+
+
+def _anomaly(context: RuleContext) -> _Machine | None:
+    spans, parent = context.trace["spans"], context.parent
+    checks = context.rows_named(context.of_role(Role.OPERATOR), _CHECKS.match)
+    checks = checks[parent[checks] >= 0]
+    checks = checks[context.named(parent[checks], _NODE.match)]
+    sure = context.rows_named(checks, _SURE.__eq__)
+    checks = checks[np.isin(parent[checks], parent[sure])]
+    stacks = context.rows_named(context.of_role(Role.PYTHON), _STACK.match)
+    stacks = stacks[parent[stacks] >= 0]
+    stacks = stacks[spans["role"][parent[stacks]] == Role.OPERATOR]
+    if not len(checks) and not len(stacks):
+        return None
+    return _Machine(
+        np.union1d(checks, stacks),
+        {"checks": context.per_step(sure), "stacks": context.per_step(stacks)},
+        parts=None if len(stacks) else _kept_stacks(context),
+    )
+
+
+def _kept_stacks(context: RuleContext) -> tuple[Ints, Ints, Ints] | None:
+    """Where stacks were written down unrecorded: operators of the forward pass, and the time in each that even the
+    cheapest of them takes beyond what other operators do: ``(row, start, end)``.
+    """
+    spans, host = context.trace["spans"], context.scene.graph.host
+    made = context.training.differentiated
+    time = np.zeros(spans.n + 1, np.int64)
+    np.add.at(time, host.span, host.end - host.start)
+    others = np.setdiff1d(context.operators, made)
+    if not len(made) or not len(others):
+        return None
+    extra = int(np.percentile(time[made], _CHEAP) - np.median(time[others]))
+    start = spans["start"][made]
+    return made, start, start + np.minimum(spans["dur"][made], max(extra, 0))
+
+
+def _dropout(context: RuleContext) -> _Machine | None:
+    training = context.training
+    if len(training.differentiated) or training.backward.any():
+        return None
+    row = active_dropout(context)
+    if not len(row):
+        return None
+    attention = context.within(context.rows_named(context.operators, _PLAIN.match))
+    attention = np.unique(context.home(row, attention)) if not context.has_device else row[:0]
+    attention = attention[attention >= 0]
+    launched = context.facts["span_links"]["operator"][context.work.row]
+    sequence = context.trace["operator_args"]["sequence"]
+    told = bool(len(sequence)) and not (sequence >= 0).any()
+    return _Machine(
+        row,
+        {"masks": context.per_step(row), "attention": context.per_step(attention)},
+        context.work.row[context.home(launched, row) >= 0],
+        _without_products(context, attention) if len(attention) else None,
+        "certain" if told else "likely",
+    )
+
+
+def _without_products(context: RuleContext, calls: Ints) -> tuple[Ints, Ints, Ints]:
+    """The time of some calls between the products in them."""
+    inside = context.operators[beneath(context, calls)[context.operators]]
+    product = context.rows_named(inside, _PRODUCT.match)
+    home = context.home(product, calls)
+    row, begin, until = [], [], []
+    for one in calls.tolist():
+        own_start, own_end = context.times(np.sort(product[home == one]))
+        start, end = context.times(np.array([one]))
+        begin.append(np.append(start, own_end))
+        until.append(np.append(own_start, end))
+        row.append(np.full(len(own_end) + 1, one))
+    return np.concatenate(row), np.concatenate(begin), np.concatenate(until)
+
+
+def _zeros(context: RuleContext) -> _Machine | None:
+    zeros = context.rows_named(context.operators, _ZERO.match)
+    region = context.within(_regions(context, "Optimizer.zero_grad#"))
+    zeros = outermost(context, zeros[beneath(context, region)[zeros]]) if len(region) else region
+    if not len(zeros):
+        return None
+    nodes = context.rows_named(context.operators, _GRADIENT.match)
+    sums = context.within(context.rows_named(context.operators, _SUM.match))
+    sums = outermost(context, sums[context.home(sums, nodes) >= 0])
+    return _Machine(
+        np.sort(np.concatenate((zeros, sums))),
+        {"fills": context.per_step(zeros), "sums": context.per_step(sums)},
+    )
+
+
+def _regions(context: RuleContext, begin: str) -> Ints:
+    return context.rows_named(context.calls, lambda name: name.startswith(begin))
+
+
+def _frozen(context: RuleContext) -> _Machine | None:
+    gradients = context.within(context.rows_named(context.operators, _GRADIENT.match))
+    if len(gradients) < FEWEST or len(context.collectives):
+        return None
+    touched, own = _touched(context), read_arguments(context, gradients)
+    given = [next(tensors(own[row]), None) if row in own else None for row in gradients.tolist()]
+    shapes: list[Shape] = [tensor.shape for tensor in given if tensor is not None]
+    if not touched or len(shapes) < len(given) or not touched <= set(shapes):
+        return None
+    taken = touched | _written(context)
+    used = np.array([shape in taken or math.prod(shape) <= 1 for shape in shapes])
+    row, unused = _between(context, gradients, used)
+    steps = len(context.steps)
+    if len(unused) < FEWEST * steps:
+        return None
+    numbers = {"frozen": len(unused) / steps, "updated": int(used.sum()) / steps}
+    return _Machine(row, numbers, certainty="likely")
+
+
+def _touched(context: RuleContext) -> set[Shape]:
+    """Shapes that the optimizers' operators get; empty where that is not known of all."""
+    region = _regions(context, "Optimizer.step#")
+    if not len(region):
+        return set()
+    inside = outermost(context, context.operators[beneath(context, region)[context.operators]])
+    calls = read_arguments(context, inside)
+    listed = context.named(inside, _LIST.match).tolist()
+    for row, several in zip(inside.tolist(), listed, strict=True):
+        if several and (row not in calls or not isinstance(calls[row].inputs[0], tuple)):
+            return set()
+    if len(launched_in(context, inside)[0].row) < len(launched_in(context, region)[0].row):
+        return set()
+    return {one.shape for call in calls.values() for one in tensors(call) if one.elements > 1}
+
+
+def _written(context: RuleContext) -> set[Shape]:
+    """Shapes that the program writes in place by itself."""
+    calls = read_arguments(context, context.rows_named(context.program_calls, _WRITES.match))
+    first = (call.inputs[0] for call in calls.values() if call.inputs)
+    several = (one if isinstance(one, tuple) else (one,) for one in first)
+    return {one.shape for some in several for one in some if one is not None}
+
+
+def _between(context: RuleContext, gradients: Ints, used: Mask) -> tuple[Ints, Ints]:
+    """The engine's calls between the last gradient of a step that is used and the last one that is not; and the accumulations
+    among them.
+    """
+    spans, step = context.trace["spans"], context.facts["span_links"]["step"]
+    first = np.full(context.facts["steps"].n + 1, np.iinfo(np.int64).max)
+    last = np.zeros(len(first), np.int64)
+    mine, begin = step[gradients], spans["start"][gradients]
+    first[np.unique(mine[used])] = 0
+    np.maximum.at(first, mine[used], begin[used])
+    np.maximum.at(last, mine[~used], begin[~used])
+
+    def inside(row: Ints) -> Ints:
+        start = spans["start"][row]
+        return np.asarray(row[(start > first[step[row]]) & (start <= last[step[row]])])
+
+    return inside(context.within(context.backward_functions)), inside(gradients)
+
+
+def _search(context: RuleContext) -> _Machine | None:
+    def count(name: str) -> int:
+        return len(context.within(context.rows_named(context.calls, name.__eq__)))
+
+    searches = (f"{_REDUCER}search_unused_parameters").__eq__
+    search = context.within(context.rows_named(context.calls, searches))
+    if not len(search):
+        return None
+    marked, read = _marks(context)
+    used = count("torch::distributed::reducer::mul_out") or count("torch::autograd::AccumulateGrad")
+    total = count(f"{_REDUCER}copy_bucket_to_grad") or len(context.within(read)) // 2
+    if not total or used != total:
+        return None
+    sent, call = _sent(context, search, read)
+    numbers = {"parameters": total / len(search), "searches": len(search) / len(context.steps)}
+    numbers["sent"] = float(len(sent) > 0)
+    return _Machine(np.concatenate((search, marked, read, call)), numbers, sent)
+
+
+def _marks(context: RuleContext) -> tuple[Ints, Ints]:
+    """Of each parameter ``marks[i] = 1`` in its hook, and ``marks[i].item()`` before its gradient is copied: rows of both."""
+    spans, parent, calls = context.trace["spans"], context.parent, context.of_role(Role.OPERATOR)
+    calls = calls[np.lexsort((spans["start"][calls], parent[calls], spans["track"][calls]))]
+    above, track = parent[calls], spans["track"][calls]
+    names = "aten::select", "aten::fill_", "aten::item", f"{_REDUCER}copy_bucket_to_grad", _HOOKED
+    select, fill, item, copy, hooked = (context.named(calls, name.__eq__) for name in names)
+    beside = (above[1:] == above[:-1]) & (track[1:] == track[:-1])
+
+    def before(some: Mask) -> Mask:
+        """Which calls have one of some as the next beside them."""
+        return np.append(some[1:] & beside, np.False_)
+
+    filled = fill & np.append(context.mask(calls[hooked]), np.False_)[above] & (above >= 0)
+    marked = filled | (select & before(filled))
+    read = item & np.append(np.False_, (select & before(item))[:-1])
+    # One after the other, or each before its copy: a single ``x[i].item()`` is the user's.
+    read &= before(copy) | before(select) | np.append(np.False_, copy[:-1] & beside)
+    return calls[marked], calls[read | (select & before(read))]
+
+
+def _sent(context: RuleContext, search: Ints, read: Ints) -> tuple[Ints, Ints]:
+    """``(event, call)`` of the all_reduce that sends the marks: the last one between a search and the first mark that is
+    read; of gradients alone there is one less.
+    """
+    table, spans = context.insight["collectives"], context.trace["spans"]
+    mine = (table["kind"] == context.insight.strings.number("all_reduce")) & (table["host"] >= 0)
+    row = np.flatnonzero(mine)
+    begin = spans["start"][table["host"][row]]
+    row, begin = row[np.argsort(begin, kind="stable")], np.sort(begin, kind="stable")
+    searched, seen = np.sort(spans["start"][search]), np.sort(spans["start"][read])
+    if not len(row) or not len(seen):
+        return row[:0], row[:0]
+    first = seen[np.minimum(np.searchsorted(seen, searched), len(seen) - 1)]
+    low, high = (np.searchsorted(begin, time) for time in (searched, first))
+    several = high - low >= 2
+    last = row[high[several] - 1]
+    types = context.insight.strings.many(table["dtype"][last])
+    last = last[np.array([not text or "int" in text.lower() for text in types], np.bool_)]
+    return table["event"][last].astype(np.int64), table["host"][last].astype(np.int64)
+
+
+_KINDS: dict[str, Callable[[RuleContext], _Machine | None]] = {
+    "anomaly detection": _anomaly,
+    "dropout without a backward pass": _dropout,
+    "filling gradients with zeros": _zeros,
+    "computing gradients that nobody uses": _frozen,
+    "searching for unused parameters": _search,
+}
+_TEXTS = {
+    "anomaly detection": (
+        "Turn anomaly detection off",
+        "Remove torch.autograd.set_detect_anomaly(True) or detect_anomaly(): it is for finding a NaN, not for training.",
+        (
+            "Anomaly detection",
+            links.DOCS + "autograd.html#torch.autograd.set_detect_anomaly",
+        ),
+    ),
+    "dropout without a backward pass": (
+        "Call model.eval() before inference",
+        """Call model.eval() before inference, or pass dropout_p=0.0 (scaled_dot_product_attention) and training=self.training
+    (functional.dropout): torch.no_grad() alone leaves dropout on.""",
+        ("Module.eval", links.DOCS + "generated/torch.nn.Module.html#torch.nn.Module.eval"),
+    ),
+    "filling gradients with zeros": (
+        "Set gradients to None, not zero",
+        "Call zero_grad(set_to_none=True), the default: the backward pass then sets the gradients.",
+        ("zero_grad", links.DOCS + "generated/torch.optim.Optimizer.zero_grad.html"),
+    ),
+    "computing gradients that nobody uses": (
+        "Freeze layers for autograd, too",
+        """Freeze them for autograd, too: backbone.requires_grad_(False), and call it under torch.no_grad() where nothing in
+    front of it is trained.""",
+        (
+            "Setting requires_grad",
+            links.DOCS + "notes/autograd.html#setting-requires-grad",
+        ),
+    ),
+    "searching for unused parameters": (
+        "Set find_unused_parameters=False",
+        """Leave find_unused_parameters=False (the default). Where some parameters go unused, but the same ones in every
+    {step}, static_graph=True finds them once; gradient_as_bucket_view=True saves the copies of the gradients, too.""",
+        (
+            "find_unused_parameters and static_graph",
+            links.DOCS + "generated/torch.nn.parallel.DistributedDataParallel.html",
+        ),
+    ),
+}
+RULE = Rule(
+    place=56,
+    claim=_claim,
+    title="{what} is of no use",
+    action="Turn it off",
+    sentence="""{what} costs time{at}, and nothing in the recording uses what it makes; without it the {step} is {gain} ({share})
+    shorter.""",
+    attempt="Turn it off.",
+    caveat="""What uses it may not have been recorded: a hunt for a NaN needs its checks, an estimate of how sure a model is its random
+    masks, and parameters may go unused, or be updated, in other {several}.""",
+    views=("overview", "operator", "distributed"),
+    cause="{what} costs {gain} of {the_step}",
+    without="Without it",
+    words=("what",),
+    details=(
+        ("checks", "Gradients that are checked for NaN: {checks} per {step}."),
+        ("stacks", "Operators whose Python stack is written down: {stacks} per {step}."),
+        ("masks", "Random masks: {masks} per {step}; the model is in training mode."),
+        (
+            "attention",
+            "Because of it attention takes its plain path on the CPU ({attention} times per {step}): scores are written and read again.",
+        ),
+        (
+            "fills",
+            "Calls that fill with zeros: {fills} per {step}; calls that add to them: {sums}.",
+        ),
+        (
+            "frozen",
+            """Gradients of {frozen} parameters, of layers that are frozen, are computed in each {step}, and no optimizer updates them.""",
+        ),
+        ("updated", "Parameters that are updated: {updated}."),
+        (
+            "parameters",
+            "DistributedDataParallel searches its graph ({searches} times per {step}) and checks {parameters} parameters each time: all are used.",
+        ),
+        ("sent", "Which of them were used costs one more all_reduce each time."),
+    ),
+    numbers={
+        "checks": ("Gradients checked", "count"),
+        "stacks": ("Stacks written down", "count"),
+        "masks": ("Random masks", "count"),
+        "attention": ("Attentions on their plain path", "count"),
+        "fills": ("Fills", "count"),
+        "sums": ("Additions", "count"),
+        "frozen": ("Parameters without an update", "count"),
+        "updated": ("Parameters that are updated", "count"),
+        "parameters": ("Parameters", "count"),
+        "searches": ("Searches", "count"),
+    },
+)

@@ -1,0 +1,191 @@
+"""Work that only some steps do: a checkpoint, validation, histograms or logging in every n-th step, or in a few.
+
+::
+
+    step 1   [forward][backward][optimizer]
+    step 2   [forward][backward][optimizer]
+    step 3   [forward][backward][optimizer][evaluate          ]     calls that the others do not make, or not so often
+
+Evidence: calls of the program's thread, by their name and what calls them, that at most half of the steps make oftener than the others, which
+all make as many, and that make their steps longer by about what they take. What the same steps do more is told together. No time alone: that
+is the machine's noise. Optimizers (gradients are accumulated), loading of batches and compiling are left out, and the phases of a server.
+Change: that work, and what it launches, is gone. Certain. Wrong where the work must be done: then it can be done more rarely,
+or beside the steps.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows, picked
+from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.figures.source_lines import is_user_code
+from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
+from torch_tb_profiler.analysis.findings import links
+from torch_tb_profiler.analysis.findings.edits import calls_gone
+from torch_tb_profiler.analysis.findings.operators import launched_in
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.step_outliers import by_design, main_calls, step_of
+from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.python_frames import PythonFrame, function_name
+from torch_tb_profiler.store.roles import Role
+
+_EXPLAINED = 0.7
+_DEEPEST = 8
+_LEAST_STEPS, _MOST_STEPS = 4, 400
+_MOST_FOUND = 3
+_ORDINALS = ["second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
+
+
+def _claim(context: RuleContext) -> Claims:
+    steps = context.comparable
+    if context.is_whole or context.facts["iterations"].n:
+        return None
+    if not _LEAST_STEPS <= len(steps) <= _MOST_STEPS:
+        return None
+    row = main_calls(context)
+    at = np.full(context.facts["steps"].n + 1, -1, np.int64)
+    at[steps] = np.arange(len(steps))
+    step = at[step_of(context, row)]
+    row, step = row[step >= 0], step[step >= 0]
+    more = _more(context, row, step, len(steps))
+    row, step = row[more], step[more]
+    kept = climb(context.parent, context.parent[row].astype(np.int64), context.mask(row)) < 0
+    kept[kept] = ~by_design(context, row[kept])
+    row, step = row[kept], step[kept]
+    names = context.trace["spans"]["name"][row]
+    # What the same steps do more is one thing.
+    patterns: dict[bytes, list[int]] = {}
+    for name in np.unique(names).tolist():
+        having = np.bincount(step[names == name], minlength=len(steps)) > 0
+        patterns.setdefault(having.tobytes(), []).append(name)
+    usual = np.delete(steps, np.unique(step))
+    groups = [np.isin(names, some) for some in patterns.values()]
+    found = [_found(context, row[mine], step[mine], usual) for mine in groups]
+    kept_ones = [one for one in found if one is not None]
+    return sorted(kept_ones, key=lambda one: -one.numbers["longer"] * one.numbers["some"])[
+        :_MOST_FOUND
+    ]
+
+
+def _more(context: RuleContext, row: Ints, step: Ints, steps: int) -> Mask:
+    """Which calls are beyond the number that most steps make of their kind, the last ones."""
+    name = context.trace["spans"]["name"]
+    around = picked(name, context.parent[row]).astype(np.int64)
+    around[context.names.step[around] >= 0] = -1
+    _, kind = group_rows((name[row].astype(np.int64), around))
+    order = np.lexsort((row, step, kind))
+    pair, first, count = np.unique(
+        kind[order] * steps + step[order], return_index=True, return_counts=True
+    )
+    number = np.zeros(len(row), np.int64)
+    number[order] = np.arange(len(row)) - np.repeat(first, count)
+    usual = np.full(int(kind.max(initial=-1)) + 1, np.iinfo(np.int64).max)
+    edges = np.flatnonzero(np.diff(pair // steps, prepend=-1, append=-1))
+    for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        each = np.sort(np.append(count[a:b], np.zeros(steps - (b - a), np.int64)))
+        median = each[(steps - 1) // 2]
+        # Of what each step does as often as it happens to nothing is of some steps alone.
+        if (
+            each[-1] > median
+            and 2 * (each == median).sum() >= steps
+            and 2 * (each > median).sum() <= steps
+        ):
+            usual[pair[a] // steps] = median
+    return np.asarray(number >= usual[kind])
+
+
+def _found(context: RuleContext, row: Ints, step: Ints, usual: Ints) -> Candidate | None:
+    """What is said of calls that some steps (positions) make alone; None where it is not these that make their steps longer. ``usual``: rows of
+    those that do nothing alone.
+    """
+    spans, steps = context.trace["spans"], context.comparable
+    wall, having = step_lengths(context.facts["steps"]), np.unique(step)
+    work, _ = launched_in(context, row)
+    taken = float(spans["dur"][row].sum() + (work.end - work.start).sum()) / len(having)
+    others = usual if len(usual) else np.delete(steps, having)
+    longer = float(np.median(wall[steps[having]]) - np.median(wall[others]))
+    if not taken / 2 <= longer <= 2 * taken:
+        return None
+    chief = row[costliest(spans["name"][row], spans["dur"][row])[0]]
+    text = context.name_of(int(chief[0]))
+    called = _library_call(context, int(chief[spans["dur"][chief].argmax()]))
+    return Candidate(
+        row,
+        *context.times(row),
+        {
+            "longer": float(spans["dur"][row].sum()) / len(having),
+            "some": float(len(having)),
+            "steps": float(len(steps)),
+            "others": float(np.median(wall[of_one_kind(context.facts, others)])),
+        },
+        {
+            "every_takes": _every(having, len(steps)),
+            "extra": f"{function_name(text)} ({called})" if called else function_name(text),
+        },
+        edit=calls_gone(row, work.row),
+    )
+
+
+def _every(having: Ints, steps: int) -> str:
+    """``every third step takes`` or ``3 of 10 steps take``."""
+    distance = np.unique(np.diff(having))
+    number = int(distance[0]) if len(distance) == 1 else 0
+    if 1 < number <= len(_ORDINALS) + 1 and having[0] < number and steps - having[-1] <= number:
+        return f"every {_ORDINALS[number - 2]} step takes"
+    return f"{len(having)} of {steps} steps take{'s' if len(having) == 1 else ''}"
+
+
+def _library_call(context: RuleContext, at: int) -> str:
+    """The function of torch or of another library in which a call of the program's own spends its time, such as
+    ``torch.save``; empty for none.
+    """
+    spans, parent = context.trace["spans"], context.parent
+    if not is_user_code(context.trace.strings[int(spans["name"][at])].partition("(")[0]):
+        return ""
+    for _ in range(_DEEPEST):
+        inner = np.flatnonzero((parent == at) & (spans["role"] == Role.PYTHON))
+        if not len(inner) or spans["dur"][inner].max() < _EXPLAINED * spans["dur"][at]:
+            return ""
+        at = int(inner[spans["dur"][inner].argmax()])
+        frame = PythonFrame.of(context.trace.strings[int(spans["name"][at])])
+        if frame and frame.file and not is_user_code(frame.file):
+            module = re.sub(r"[\\/]", ".", frame.file.removesuffix(".py"))
+            name = f"{module.removesuffix('.__init__')}.{frame.function}"
+            return name.replace("torch.serialization.", "torch.", 1)
+    return ""
+
+
+RULE = Rule(
+    place=33,
+    claim=_claim,
+    title="Some {several} do more than the others",
+    action="Do the periodic work more rarely",
+    fact="{every_takes} {longer} longer: {extra}",
+    sentence="""{every_takes} {longer} longer than the others ({others}): {extra}{at}. Without that periodic work such
+    a {step} is {gain} ({share}) shorter.""",
+    attempt="""Do it more rarely, do less of it, or do it beside the steps: write checkpoints with
+    torch.distributed.checkpoint.async_save or from another thread; validate on fewer batches under torch.inference_mode();
+    log sums and means and not whole tensors or histograms of all parameters.""",
+    caveat="""How often it comes is told by the recorded steps alone: a longer recording holds the true share.""",
+    views=("overview", "trace"),
+    cause="{every_takes} {longer} longer: {extra}",
+    without="Without that",
+    words=("every_takes", "extra"),
+    links=(
+        (
+            "Asynchronous checkpoints",
+            links.TUTORIALS + "recipes/distributed_async_checkpoint_recipe.html",
+        ),
+        ("Performance tuning guide", links.TUNING[1]),
+    ),
+    numbers={
+        "longer": ("Longer", "ns"),
+        "others": ("Other {several}", "ns"),
+        "some": ("{several} with it", "count"),
+        "steps": ("{several}", "count"),
+    },
+)

@@ -1,0 +1,116 @@
+"""Gradients that are reduced over the ranks after each of several backward passes, although the optimizer waits for the last.
+
+::
+
+    portion   [forward][backward][all_reduce g]  [forward][backward][all_reduce g]  …  [optimizer]
+                                  └ again, before anybody reads its result ┘
+
+Evidence: collectives that begin in a hook of ``AccumulateGrad``, or after the last function of their backward pass, of which the next backward
+pass makes the same (kind, group, bytes) with no ``Optimizer.step`` between. Change: those of all passes but the last are gone. Likely. Wrong
+where gradients are read in between.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.findings.edits import calls_gone
+from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.insight_schema import PathCause
+
+
+def _claim(context: RuleContext) -> Candidate | None:
+    table, spans = context.insight["collectives"], context.trace["spans"]
+    forward = np.sort(spans["start"][context.training.differentiated])
+    row = np.flatnonzero(np.isin(table["step"], context.steps) & (table["host"] >= 0))
+    if not len(row) or not len(forward):
+        return None
+    begin = spans["start"][table["host"][row]]
+    row, begin = row[np.argsort(begin, kind="stable")], np.sort(begin)
+    kept = _of_gradients(context, table["host"][row].astype(np.int64), begin, forward)
+    row, begin = row[kept], begin[kept]
+    chosen, passes = _again(context, row, begin, np.searchsorted(forward, begin))
+    if not len(chosen):
+        return None
+    event, host = (table[key][chosen].astype(np.int64) for key in ("event", "host"))
+    start, end = table["start"][chosen], table["end"][chosen]
+    steps = len(context.steps)
+    return Candidate(
+        event,
+        start,
+        end,
+        {
+            "passes": passes / steps,
+            "again": len(chosen) / steps,
+            "taken": int((end - start).sum()) / steps,
+        },
+        edit=calls_gone(np.union1d(host, event), event),
+    )
+
+
+def _of_gradients(context: RuleContext, host: Ints, begin: Ints, forward: Ints) -> Ints:
+    """Which collectives reduce gradients: begun by a hook of one that was accumulated, or when their backward pass is over."""
+    spans, engine = context.trace["spans"], context.backward_functions
+    hooks = context.rows_named(engine, lambda text: text.endswith("::AccumulateGrad"))
+    hooked = climb(context.parent, host, context.mask(hooks)) >= 0
+    functions = np.sort(spans["start"][engine])
+    # The functions between a collective and the next operator of a forward pass, and those since the last one.
+    following = np.append(forward, np.iinfo(np.int64).max)[np.searchsorted(forward, begin)]
+    before = np.append(np.int64(-1), forward)[np.searchsorted(forward, begin)]
+    done, last, first = (np.searchsorted(functions, time) for time in (begin, following, before))
+    inside = climb(context.parent, host, context.mask(engine)) >= 0
+    return np.flatnonzero((done > first) & (hooked | (~inside & (done == last))))
+
+
+def _again(context: RuleContext, row: Ints, begin: Ints, of_pass: Ints) -> tuple[Ints, int]:
+    """Collectives of the backward passes after which the next one makes the same before an update, and how many passes reduce."""
+    table = context.insight["collectives"]
+    _, kind = group_rows([table[key][row] for key in ("kind", "group", "bytes")])
+    updates = context.rows_named(context.calls, lambda text: text.startswith("Optimizer.step"))
+    updated = np.searchsorted(np.sort(context.trace["spans"]["start"][updates]), begin)
+    edges = np.flatnonzero(np.diff(of_pass, prepend=-1, append=-1))
+    parts = [slice(a, b) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
+    chosen = [
+        row[one]
+        for one, other in pairwise(parts)
+        if updated[one][0] == updated[other][0]
+        and table["step"][row[one][0]] == table["step"][row[other][0]]
+        and np.array_equal(np.sort(kind[one]), np.sort(kind[other]))
+    ]
+    return np.concatenate((row[:0], *chosen)), len(parts)
+
+
+RULE = Rule(
+    place=57,
+    claim=_claim,
+    title="Gradients are reduced after each of several backward passes",
+    action="Reduce gradients in the last pass only",
+    fact="{passes} backward passes per {step}, each with its reduction",
+    sentence="""Gradients are reduced over the ranks after each of {passes} backward passes per {step}{at}, and the optimizer waits for the
+    last; {again} collectives are made again before anybody reads what they made. Reduced once the {step} is {gain} ({share}) shorter.""",
+    attempt="""Accumulate gradients without reducing them: run all passes but the last under model.no_sync()
+    (set_requires_gradient_sync(False) with FSDP2), or average by hand once, before optimizer.step().""",
+    caveat="What reads gradients between the passes, such as clipping each, needs them reduced; FSDP keeps whole gradients meanwhile.",
+    views=("overview", "distributed"),
+    certainty="likely",
+    cause="Reducing gradients {passes} times costs {gain} of {the_step}",
+    causes=(PathCause.COMMUNICATION,),
+    without="Reduced once",
+    links=(
+        (
+            "DistributedDataParallel.no_sync",
+            "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html#torch.nn.parallel.DistributedDataParallel.no_sync",
+        ),
+    ),
+    reach=Reach(0.5, 1.4),
+    numbers={
+        "passes": ("Backward passes that reduce", "count"),
+        "again": ("Collectives that are made again", "count"),
+        "taken": ("Their time", "ns"),
+    },
+)

@@ -41,6 +41,7 @@ from torch_tb_profiler.analysis.facts.earlier_work import stretches
 from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.facts.step_work import OPTIMIZER
 from torch_tb_profiler.analysis.facts.workload_kind import BACKWARD
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -81,7 +82,7 @@ _ON_DEVICE = {
     PathCause.COMMUNICATION: "communication",
     PathCause.WAITING: "waiting",
 }
-_FORWARD = re.compile(r"nn\.Module: |(?:.*\W)?forward$", re.IGNORECASE)
+_FORWARD = regex(r"nn\.Module: |(?:.*\W)?forward$", re.IGNORECASE)
 _PHASES = ("python", "forward", "backward", "optimizer")
 _BACKWARD = _PHASES.index("backward")
 

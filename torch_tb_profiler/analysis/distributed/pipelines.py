@@ -4,7 +4,6 @@ they meet in makes none of them late.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,9 +12,10 @@ from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.distributed.collectives import Matches
 from torch_tb_profiler.analysis.distributed.coordinates import dimension_name
 from torch_tb_profiler.analysis.distributed.rank import TRANSFER, Rank
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
 
-_DIRECTED = re.compile(rf"{TRANSFER} \d+ to \d+")
+_DIRECTED = regex(rf"{TRANSFER} \d+ to \d+")
 
 
 def pipelines(ranks: Sequence[Rank], matches: Matches) -> Ints:

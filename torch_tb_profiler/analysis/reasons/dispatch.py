@@ -6,27 +6,26 @@ shapes checked, and libraries of products prepare more: ``OVERHEAD`` and ``PRODU
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.findings.operators import own_times
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 
 OVERHEAD, PRODUCT_OVERHEAD = 5, 10
-_VIEWS = re.compile(
+_VIEWS = regex(
     r"aten::(?:t|transpose|as_strided|select|slice|view|detach|expand|unsqueeze|squeeze|permute|alias|narrow)$"
 )
-PRODUCTS = re.compile(
+PRODUCTS = regex(
     r"aten::(?:linear|matmul|mm|bmm|addmm|baddbmm|addmv|mv|einsum|bilinear|_?\w*convolution|conv\w+"
     r"|embedding|layer_norm|rms_norm|batch_norm|group_norm|instance_norm|prelu|(?:lstm|gru|rnn\w*)(?:_cell)?"
     r"|scaled_dot_product_attention)$|(?!aten::)"
 )
 """Operators that may have weights; those that PyTorch does not define may, too."""
-_SUMS = re.compile(r"aten::add_?$")
+_SUMS = regex(r"aten::add_?$")
 
 
 class CallWork(msgspec.Struct, frozen=True):

@@ -17,6 +17,7 @@ from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.selection import has_steps
 from torch_tb_profiler.errors import BadRequest
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.untrusted import said
@@ -338,7 +339,7 @@ def _what_if(asked: Asked, text: str) -> Answered:
 
 _NUMBER = r"#?(\d{1,9})"
 _FORMS: tuple[tuple[re.Pattern[str], Callable[..., Answered]], ...] = tuple(
-    (re.compile(form, re.IGNORECASE), answer)
+    (regex(form, re.IGNORECASE), answer)
     for form, answer in (
         (rf"why(?:\b.*?{_NUMBER}\b.*|\b[^\d]*)", _why),
         (rf"step\s*{_NUMBER}", _step),

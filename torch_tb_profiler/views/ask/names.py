@@ -6,7 +6,6 @@ the critical path, and the events of a name are counted once per trace.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 
@@ -25,6 +24,7 @@ from torch_tb_profiler.analysis.module.modules import module_sums, module_tree
 from torch_tb_profiler.analysis.module.table import module_table
 from torch_tb_profiler.analysis.ranges.table import range_table
 from torch_tb_profiler.analysis.what_if.table import preset_table
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.display import DisplayTable, listed
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -60,9 +60,9 @@ _FIRST = slice(0, MOST_NAMES)
 MOST_COMPARED = 4000
 """Words that a misspelt one is compared with, those of what costs most."""
 _MODULE = "nn.Module: "
-_ASKING = re.compile("what|which|who|where|is|are|the|a|of|it|held|holds|most|costs|takes|time")
+_ASKING = regex("what|which|who|where|is|are|the|a|of|it|held|holds|most|costs|takes|time")
 """Words of questions that name nothing."""
-_WORD = re.compile(r"[^\W_]{3,40}")
+_WORD = regex(r"[^\W_]{3,40}")
 COSTS = ("line", "operator", "kernel", "call", "module", "range", "function", "memory")
 """Kinds of rows that are ordered by what they cost; others are in their order already."""
 _GROUPS = (("finding",), COSTS, ("what_if",))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
 import msgspec
 
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.strings import NO_STRINGS
 
@@ -32,7 +32,7 @@ KINDS = (
 """Kinds of rows."""
 LONGEST_PATTERN = 200
 """Of the page's search; longer names are searched for by their words."""
-_SYNTAX = re.compile(r"[\\^$.*+?()[\]{}|/]")
+_SYNTAX = regex(r"[\\^$.*+?()[\]{}|/]")
 
 _C = DisplayColumn
 _TIME = "Its time, of the step that the answer is of: of a finding missing, of a line on the critical path, else as in the table of its kind."

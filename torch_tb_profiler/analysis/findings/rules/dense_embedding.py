@@ -13,7 +13,6 @@ of the rows that are read. Likely.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 
 import numpy as np
@@ -31,17 +30,18 @@ from torch_tb_profiler.analysis.findings.operators import (
 )
 from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.hardware.call import Call
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 
 MOST = 0.5
 """Share of the backward that the fill takes from which on few rows are read, and of the rows beyond which many are."""
-_BACKWARD = re.compile(r"aten::(?:embedding_dense|_embedding_bag_dense)_backward$")
-_FILL = re.compile(r"aten::(?:zeros|new_zeros|zeros_like|zero_|fill_)$")
-_LOOKUP = re.compile(r"aten::(?:embedding|_embedding_bag|embedding_bag|index_select)$")
-_PRODUCT = re.compile(r"aten::(?:mm|addmm|bmm|baddbmm|linear|matmul)$")
-_NODE = re.compile(r"autograd::engine::evaluate_function: \w*Embedding\w*Backward")
-_SUM = re.compile(r"aten::add_?$")
-_STEP = re.compile(r"Optimizer\.step#")
+_BACKWARD = regex(r"aten::(?:embedding_dense|_embedding_bag_dense)_backward$")
+_FILL = regex(r"aten::(?:zeros|new_zeros|zeros_like|zero_|fill_)$")
+_LOOKUP = regex(r"aten::(?:embedding|_embedding_bag|embedding_bag|index_select)$")
+_PRODUCT = regex(r"aten::(?:mm|addmm|bmm|baddbmm|linear|matmul)$")
+_NODE = regex(r"autograd::engine::evaluate_function: \w*Embedding\w*Backward")
+_SUM = regex(r"aten::add_?$")
+_STEP = regex(r"Optimizer\.step#")
 Shape = tuple[int, ...]
 
 

@@ -24,18 +24,19 @@ from torch_tb_profiler.analysis.findings.operators import active_dropout, launch
 from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.hardware.peaks import achievable_share
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 
-_BATCHED = re.compile(r"aten::(?:bmm|baddbmm)$")
-_SOFTMAX = re.compile(r"aten::_softmax$")
-_OTHER = re.compile(
+_BATCHED = regex(r"aten::(?:bmm|baddbmm)$")
+_SOFTMAX = regex(r"aten::_softmax$")
+_OTHER = regex(
     r"aten::(?:mm|addmm|mv|addmv|convolution|embedding|native_\w*norm|_fused_rms_norm|_log_softmax"
     r"|_scaled_dot_product\w*|sort|topk)$"
 )
-_DONE = re.compile(
+_DONE = regex(
     r"aten::(?:_?scaled_dot_product\w*|_native_multi_head_attention|_transformer_encoder_layer_fwd)$"
 )
-_PRODUCT_BACKWARD = re.compile(re.escape(EVALUATE) + r"(?:Bmm|Baddbmm)Backward")
+_PRODUCT_BACKWARD = regex(re.escape(EVALUATE) + r"(?:Bmm|Baddbmm)Backward")
 MANY = 2
 """Attentions from which on it is no coincidence."""
 

@@ -7,8 +7,6 @@ different sizes. Change: together they take what the last one takes: one ``cat``
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
@@ -21,13 +19,14 @@ from torch_tb_profiler.analysis.findings.operators import (
     times_of_calls,
 )
 from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
 
 SIZES, CALLS = 8, 16
 """Results of different sizes, and calls of unknown sizes, from which on they are a loop."""
 STEADY, GROWS = 0.9, 3
 """Rank correlation of time and order, and the last of them ÷ the first ones, from which on calls take longer and longer."""
-_CAT = re.compile(r"aten::(?:cat|concat|concatenate|hstack|vstack)$")
+_CAT = regex(r"aten::(?:cat|concat|concatenate|hstack|vstack)$")
 
 
 def _claim(context: RuleContext) -> Candidate | None:

@@ -9,8 +9,6 @@ device still works costs nothing, however long it takes.
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.host_names import distinct
@@ -18,11 +16,12 @@ from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
 
-_NEXT = re.compile(r"(?P<file>.+)\(\d+\): __next__$")
+_NEXT = regex(r"(?P<file>.+)\(\d+\): __next__$")
 
 
 def _claim(context: RuleContext) -> Candidate | None:

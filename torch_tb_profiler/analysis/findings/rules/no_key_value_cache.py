@@ -14,7 +14,6 @@ Wrong where all earlier tokens change with the new one, as in models that look a
 from __future__ import annotations
 
 import json
-import re
 
 import numpy as np
 
@@ -24,6 +23,7 @@ from torch_tb_profiler.analysis.findings.edits import stretches_take, together, 
 from torch_tb_profiler.analysis.findings.operators import keeps_growing
 from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.analysis.reasons.dispatch import CallWork
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 
 PASSES = 8
@@ -36,8 +36,8 @@ QUIET = 0.25
 """Quantile of the time of a pass over all steps: what else the machine did made it only longer."""
 BRIEF = 5_000
 """ns; kernels take as long whatever they do."""
-_EMBEDDING = re.compile(r"aten::embedding$")
-_PRODUCTS = re.compile(r"aten::(?:mm|addmm)$")
+_EMBEDDING = regex(r"aten::embedding$")
+_PRODUCTS = regex(r"aten::(?:mm|addmm)$")
 
 
 def _claim(context: RuleContext) -> Candidate | None:

@@ -11,8 +11,6 @@ conversion, the product and that of the backward are gone. Likely. Wrong where t
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.findings import links
@@ -26,19 +24,20 @@ from torch_tb_profiler.analysis.findings.operators import (
 )
 from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
 from torch_tb_profiler.hardware.call import Call
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
 
 NEAR = 6
 """Operators from the one-hot matrix to the product at most, conversions and views between."""
 _ONE_HOT, _MATMUL = "aten::one_hot", "aten::matmul"
-_MADE = re.compile(r"aten::(?:one_hot|scatter_)$")
-_BETWEEN = re.compile(
+_MADE = regex(r"aten::(?:one_hot|scatter_)$")
+_BETWEEN = regex(
     r"aten::(?:to|_to_copy|type_as|view|reshape|flatten|contiguous|squeeze|unsqueeze)$"
 )
-_PRODUCT = re.compile(r"aten::(?:matmul|mm|bmm|addmm|linear|einsum)$")
-_FILL = re.compile(r"aten::zeros$")
-_SCATTER = re.compile(r"aten::scatter_$")
-_BACKWARD = re.compile(r"autograd::engine::evaluate_function: \w*(?:Mm|Bmm|Addmm)Backward0$")
+_PRODUCT = regex(r"aten::(?:matmul|mm|bmm|addmm|linear|einsum)$")
+_FILL = regex(r"aten::zeros$")
+_SCATTER = regex(r"aten::scatter_$")
+_BACKWARD = regex(r"autograd::engine::evaluate_function: \w*(?:Mm|Bmm|Addmm)Backward0$")
 
 
 def _claim(context: RuleContext) -> Candidate | None:

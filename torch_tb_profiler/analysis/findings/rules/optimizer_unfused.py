@@ -11,8 +11,6 @@ the parameters, stay. Likely.
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
@@ -20,6 +18,7 @@ from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_takes, together, work_scaled
 from torch_tb_profiler.analysis.findings.operators import outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
 
 MANY = 50
@@ -30,11 +29,11 @@ SHORT = 20_000
 """ns; the median beyond which they are not what a fused step saves."""
 BRIEF = 10_000
 """ns; kernels up to this long are mostly start and end."""
-_STEP = re.compile(r"Optimizer\.step#")
-_SINGLE = re.compile(r"Optimizer\.step#(?:SparseAdam|LBFGS|Muon)\.step")
+_STEP = regex(r"Optimizer\.step#")
+_SINGLE = regex(r"Optimizer\.step#(?:SparseAdam|LBFGS|Muon)\.step")
 """Optimizers that have neither implementation."""
-_FUSED_ON_HOST = re.compile(r"Optimizer\.step#(?:Adam|AdamW|SGD|Adagrad)\.step")
-_JOINED = re.compile(r".*(?:multi_tensor_apply|[Ff]used)")
+_FUSED_ON_HOST = regex(r"Optimizer\.step#(?:Adam|AdamW|SGD|Adagrad)\.step")
+_JOINED = regex(r".*(?:multi_tensor_apply|[Ff]used)")
 
 
 def _claim(context: RuleContext) -> Candidate | None:

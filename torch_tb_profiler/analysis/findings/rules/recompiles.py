@@ -10,8 +10,6 @@ do not.
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
@@ -20,10 +18,11 @@ from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, RuleContext
 from torch_tb_profiler.analysis.findings.step_outliers import step_of
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Mask
 
-_REGION = re.compile(r"Torch-Compiled Region: ")
-_FUNCTION = re.compile(r"CompiledFunction$")
+_REGION = regex(r"Torch-Compiled Region: ")
+_FUNCTION = regex(r"CompiledFunction$")
 _AGAIN = 3
 """Without steps, so many compilations of one frame are no start of a program."""
 _SHOWN = 4

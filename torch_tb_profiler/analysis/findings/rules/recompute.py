@@ -12,8 +12,6 @@ Certain where a checkpoint was recorded as such, else likely: then the operators
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
@@ -29,19 +27,20 @@ from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach,
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 
-_BACKWARD = re.compile(
+_BACKWARD = regex(
     r"autograd::engine::evaluate_function: |torch/utils/checkpoint\.py\(\d+\): unpack_hook$"
 )
-_IS_CHECKPOINT = re.compile(r"CheckpointFunctionBackward|unpack_hook$")
-_NO_FORWARD = re.compile(r"autograd::|CheckpointFunction|torch::autograd::|.*Backward\d*$")
+_IS_CHECKPOINT = regex(r"CheckpointFunctionBackward|unpack_hook$")
+_NO_FORWARD = regex(r"autograd::|CheckpointFunction|torch::autograd::|.*Backward\d*$")
 NESTED = 2
 """Passes in the backward pass per one of the forward pass, from which on checkpoints lie in each other."""
 MOST = 0.5
 _TIMES = ("twice", "twice", "three times", "four times", "many times")
-_CHECKPOINT = re.compile(r"(?:.*/)?torch/utils/checkpoint\.py\(\d+\): ")
+_CHECKPOINT = regex(r"(?:.*/)?torch/utils/checkpoint\.py\(\d+\): ")
 
 
 def _claim(context: RuleContext) -> Candidate | None:

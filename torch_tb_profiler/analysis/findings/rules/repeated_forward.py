@@ -17,10 +17,11 @@ from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import calls_gone
 from torch_tb_profiler.analysis.findings.operators import launched_in, most_named, outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
 
-_READ = re.compile(r"aten::_local_scalar_dense$")
-_STEP = re.compile(r"Optimizer\.step#")
+_READ = regex(r"aten::_local_scalar_dense$")
+_STEP = regex(r"Optimizer\.step#")
 
 
 def _claim(context: RuleContext) -> Candidate | None:

@@ -9,8 +9,6 @@ Change: they take no time, as in every later step. Likely. Wrong for a program t
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure
@@ -19,14 +17,15 @@ from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
 from torch_tb_profiler.analysis.what_if.loading import loading_calls
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.roles import Role
 
 LONG = 10_000_000
 """ns; a call of the runtime that takes so long does more than its name says."""
-_BEGINS = re.compile(r"(?:cu|cuda|hip)(?:Init|DevicePrimaryCtx\w*|Ctx(?:Create|Retain)\w*)$")
-_OTHER = re.compile(r"\w*(?:Synchronize|Wait|Finish|Query|Memcpy|GraphLaunch)")
-_IMPORTS = re.compile(
+_BEGINS = regex(r"(?:cu|cuda|hip)(?:Init|DevicePrimaryCtx\w*|Ctx(?:Create|Retain)\w*)$")
+_OTHER = regex(r"\w*(?:Synchronize|Wait|Finish|Query|Memcpy|GraphLaunch)")
+_IMPORTS = regex(
     r"^<frozen importlib\._bootstrap>\(\d+\): _find_and_load$|/cuda/__init__\.py\(\d+\): _lazy_init$"
 )
 

@@ -10,8 +10,6 @@ Likely. Wrong where a spectral norm is meant to iterate at each call.
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import window_at
@@ -19,13 +17,14 @@ from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_gone, together
 from torch_tb_profiler.analysis.findings.operators import launched_in
 from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.roles import Role
 
-_LIST = re.compile(r"nn\.Module: ParametrizationList_\d+$")
-_HOOK = re.compile(r".*torch/nn/utils/(?:spectral|weight)_norm\.py\(\d+\): __call__$")
-_UPDATE = re.compile(r"Optimizer\.step#|torch::autograd::AccumulateGrad$")
-_GRADIENT = re.compile(r"torch::autograd::AccumulateGrad$")
+_LIST = regex(r"nn\.Module: ParametrizationList_\d+$")
+_HOOK = regex(r".*torch/nn/utils/(?:spectral|weight)_norm\.py\(\d+\): __call__$")
+_UPDATE = regex(r"Optimizer\.step#|torch::autograd::AccumulateGrad$")
+_GRADIENT = regex(r"torch::autograd::AccumulateGrad$")
 _LETTERS = {
     "mv": "m",
     "linalg_vector_norm": "n",
@@ -39,7 +38,7 @@ _LETTERS = {
     "vdot": "v",
     "_weight_norm": "w",
 }
-_MADE = re.compile(r"(?:h?mnced){2,}o*mvd|w")
+_MADE = regex(r"(?:h?mnced){2,}o*mvd|w")
 """Power iterations, and the division of the weight by its norm; a weight norm."""
 
 

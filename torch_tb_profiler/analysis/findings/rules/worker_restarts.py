@@ -7,8 +7,6 @@ per step only in this recording.
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
@@ -16,11 +14,12 @@ from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.roles import Role
 
-_STARTS = re.compile(r"(?:^|/)multiprocessing/process\.py\(\d+\): start$")
-_MAKES = re.compile(r"torch/utils/data/dataloader\.py\(\d+\): __init__$")
-_ENDS = re.compile(r"torch/utils/data/dataloader\.py\(\d+\): _shutdown_workers$")
+_STARTS = regex(r"(?:^|/)multiprocessing/process\.py\(\d+\): start$")
+_MAKES = regex(r"torch/utils/data/dataloader\.py\(\d+\): __init__$")
+_ENDS = regex(r"torch/utils/data/dataloader\.py\(\d+\): _shutdown_workers$")
 
 
 def _claim(context: RuleContext) -> Candidate | None:

@@ -48,6 +48,7 @@ from torch_tb_profiler.analysis.findings.step_outliers import (
     shown,
     step_of,
 )
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
@@ -65,7 +66,7 @@ HOLDS = 0.6
 FLAT = 0.2
 """The rest of the steps grows less than so much of what that part does, in shares."""
 _SAVES = {"saves": "yes"}
-_TENSORS = re.compile(r"torch|tensor", re.IGNORECASE)
+_TENSORS = regex(r"torch|tensor", re.IGNORECASE)
 
 
 class _Growth(msgspec.Struct, frozen=True):

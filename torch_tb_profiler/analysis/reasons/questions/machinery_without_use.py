@@ -22,7 +22,6 @@ gradients were off. Wrong where what uses it was not recorded.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 
 import msgspec
@@ -41,24 +40,25 @@ from torch_tb_profiler.analysis.findings.operators import (
 )
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Rule, RuleContext
 from torch_tb_profiler.hardware.results import Shape
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.roles import Role
 
 FEWEST = 4
 """Parameters per step without an update from which on they are frozen layers."""
-_CHECKS = re.compile(r"aten::(?:isnan|_is_any_true|item)$")
+_CHECKS = regex(r"aten::(?:isnan|_is_any_true|item)$")
 _SURE = "aten::_is_any_true"
-_NODE = re.compile(r"autograd::engine::evaluate_function")
-_STACK = re.compile(r"(?:^|.*/)traceback\.py\(\d+\): format_stack$")
+_NODE = regex(r"autograd::engine::evaluate_function")
+_STACK = regex(r"(?:^|.*/)traceback\.py\(\d+\): format_stack$")
 _CHEAP = 10
 """Percentile of the own time of operators that stands for those that compute next to nothing."""
-_PLAIN = re.compile(r"aten::_scaled_dot_product_attention_math$")
-_PRODUCT = re.compile(r"aten::(?:bmm|baddbmm)$")
-_ZERO = re.compile(r"aten::(?:zero_|_foreach_zero_)$")
-_SUM = re.compile(r"aten::add_?$")
-_GRADIENT = re.compile(r"torch::autograd::AccumulateGrad$")
-_LIST = re.compile(r"aten::_(?:foreach|fused)_")
-_WRITES = re.compile(r"aten::(?:_foreach_)?(?:add|sub|copy|lerp|addcdiv|addcmul)_$")
+_PLAIN = regex(r"aten::_scaled_dot_product_attention_math$")
+_PRODUCT = regex(r"aten::(?:bmm|baddbmm)$")
+_ZERO = regex(r"aten::(?:zero_|_foreach_zero_)$")
+_SUM = regex(r"aten::add_?$")
+_GRADIENT = regex(r"torch::autograd::AccumulateGrad$")
+_LIST = regex(r"aten::_(?:foreach|fused)_")
+_WRITES = regex(r"aten::(?:_foreach_)?(?:add|sub|copy|lerp|addcdiv|addcmul)_$")
 _REDUCER = "torch.distributed.ddp.reducer::"
 _HOOKED = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
 

@@ -32,6 +32,7 @@ from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Reach, R
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
 from torch_tb_profiler.analysis.reasons.dispatch import PRODUCTS, CallWork
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
 
 ROUNDS, MANY_ROUNDS = 8, 16
@@ -55,19 +56,17 @@ NEAR = 8
 WORK = 0.5
 """Share of a loop's time that work may take."""
 _MOST_FOUND = 3
-_TAKES = re.compile(
-    r"aten::(?:select|slice|narrow|item|_local_scalar_dense|index|index_select|unbind)$"
-)
-_ENGINES = re.compile(r"torch\.(?:distributed|autograd)|torch::|aten::as_strided$")
+_TAKES = regex(r"aten::(?:select|slice|narrow|item|_local_scalar_dense|index|index_select|unbind)$")
+_ENGINES = regex(r"torch\.(?:distributed|autograd)|torch::|aten::as_strided$")
 """Calls that the program does not make itself: backward functions and their hooks."""
-_PRODUCT_BACKWARD = re.compile(
+_PRODUCT_BACKWARD = regex(
     re.escape(EVALUATE) + r"(?:Addmm|Mm|Bmm|Baddbmm|Mv|\w*Conv\w*|Embedding|Native\w*Norm)Backward"
 )
-_TAKE_BACKWARD = re.compile(
+_TAKE_BACKWARD = regex(
     re.escape(EVALUATE)
     + r"(?:Select|Slice|Unbind|Narrow|Index|IndexSelect|Split|Stack|Cat)\w*Backward"
 )
-_ACCUMULATE = re.compile(rf"(?:{re.escape(EVALUATE)})?torch::autograd::AccumulateGrad$")
+_ACCUMULATE = regex(rf"(?:{re.escape(EVALUATE)})?torch::autograd::AccumulateGrad$")
 
 
 _MOVES = {

@@ -52,6 +52,7 @@ from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.hardware.element_types import kind, precision
 from torch_tb_profiler.hardware.kernel_names import HOST_COPY, TO_DEVICE
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
@@ -65,27 +66,25 @@ FEWEST = 4
 """Copies by operators per step, below which no layout flips again and again."""
 MANY = 8
 """Conversions per step from which on they are repeated ones."""
-_COPYING_CALLS = re.compile(r"(?:cuda|cu|hip|xpu|musa|aclrt?)Memcpy\w*$")
-_PAGEABLE = re.compile(r"Memcpy .*Pageable")
-_WITHIN = re.compile(r"Memcpy ?D(?:to|2)D|CopyDeviceToDevice|MEMORY_COPY_DEVICE_TO_DEVICE")
-_BUCKET = re.compile(
+_COPYING_CALLS = regex(r"(?:cuda|cu|hip|xpu|musa|aclrt?)Memcpy\w*$")
+_PAGEABLE = regex(r"Memcpy .*Pageable")
+_WITHIN = regex(r"Memcpy ?D(?:to|2)D|CopyDeviceToDevice|MEMORY_COPY_DEVICE_TO_DEVICE")
+_BUCKET = regex(
     r"torch\.distributed\.ddp\.reducer::(?:copy_bucket_to_grad|copy_grad_to_bucket|mul_out)$"
 )
-_BUFFERS = re.compile(r"_broadcast_coalesced")
+_BUFFERS = regex(r"_broadcast_coalesced")
 """DistributedDataParallel's broadcast of buffers."""
-_ATEN = re.compile(r"aten::")
-_COPY = re.compile(r"aten::copy_$")
-_COPIES = re.compile(r"aten::(?:clone|copy_|_foreach_copy_)$")
-_CLONE = re.compile(r"aten::(?:clone|_reshape_copy)$")
-_ORDERS = re.compile(r"aten::(?:contiguous|reshape|flatten|_reshape_copy|reshape_as)$")
-_CONVERSIONS = re.compile(
-    r"aten::(?:to|_to_copy|type_as|copy_|contiguous|clone)$|ToCopyBackward\d$"
-)
-_NODE = re.compile(r"autograd::engine::evaluate_function")
-_ELEMENTWISE = re.compile(
+_ATEN = regex(r"aten::")
+_COPY = regex(r"aten::copy_$")
+_COPIES = regex(r"aten::(?:clone|copy_|_foreach_copy_)$")
+_CLONE = regex(r"aten::(?:clone|_reshape_copy)$")
+_ORDERS = regex(r"aten::(?:contiguous|reshape|flatten|_reshape_copy|reshape_as)$")
+_CONVERSIONS = regex(r"aten::(?:to|_to_copy|type_as|copy_|contiguous|clone)$|ToCopyBackward\d$")
+_NODE = regex(r"autograd::engine::evaluate_function")
+_ELEMENTWISE = regex(
     r"aten::(?:mul|add|sub|div|mul_|add_|sub_|div_|where|maximum|minimum|\w+_backward|relu|clamp_min)$"
 )
-_TURNS = re.compile(
+_TURNS = regex(
     r"nchw_?to_?nhwc|nhwc_?to_?nchw|tensorTransform|transpose_(?:NCHW|NHWC)|batched_transpose_\w*_dword",
     re.I,
 )

@@ -10,8 +10,6 @@ Who is late the verdict on all ranks of the run says (``critical_path/verdict.py
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import shared, subtract, union
@@ -25,10 +23,11 @@ from torch_tb_profiler.analysis.findings.rule import (
 )
 from torch_tb_profiler.analysis.reasons.group_advice import by_group
 from torch_tb_profiler.analysis.what_if.outcomes import Reach
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.insight_schema import PathCause
 
 QUESTION = Question(__name__)
-_GLOO = re.compile(r"gloo:(?!:)")
+_GLOO = regex(r"gloo:(?!:)")
 _LATE = Reach(0.6, 1.4)
 QUESTION.state("late_itself", 51, None, verdict="itself", reach=_LATE)
 QUESTION.state("straggler", 52, None, verdict="other", reach=_LATE)

@@ -32,6 +32,7 @@ from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
 from torch_tb_profiler.analysis.reasons.uses import DRAWS
 from torch_tb_profiler.hardware.results import Shape
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
@@ -39,7 +40,7 @@ from torch_tb_profiler.store.roles import Role
 MOST_CALLS = 200_000
 """Calls whose values are numbered."""
 MOST_FOUND = 3
-_STEADY = re.compile(
+_STEADY = regex(
     r"aten::(?:arange|ones|zeros|eye|full|linspace|logspace|tril_indices|triu_indices|empty|scalar_tensor)(?:_like)?$"
 )
 """Functions that make a tensor of nothing but their arguments."""

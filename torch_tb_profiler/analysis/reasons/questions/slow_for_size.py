@@ -74,6 +74,7 @@ from torch_tb_profiler.hardware.matrix_cores import (
     multiplies_on_vector_units,
 )
 from torch_tb_profiler.hardware.work import model_of, work_of
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 QUESTION = Question(__name__)
@@ -95,22 +96,20 @@ GRAIN = 32_768
 """Elements from which on PyTorch splits an elementwise operator (``at::internal::GRAIN_SIZE``)."""
 PER_ELEMENT = 1.0
 """ns that a single core needs for an element at most, memory included."""
-_TWO_WORDS = re.compile(r'"(?:double|c10::complex<\w+>|long int|int)"')
-_DOUBLE = re.compile(r'"(?:double|c10::complex<double>)"')
-_DOUBLE_PRODUCT = re.compile(
-    r"(?:^|_|\b)[dz](?:884)?(?:gemm|trsm|syrk)|f64(?:f64)?_?gemm|gemm\w*f64"
-)
-_NAMED_DOUBLE = re.compile(r"\bdouble\b")
-_OTHER_TYPE = re.compile(r"\b(?:float|half|__half|__nv_bfloat16|\w*BFloat16|\w*Half)\b")
-_ATEN = re.compile(r"aten::")
+_TWO_WORDS = regex(r'"(?:double|c10::complex<\w+>|long int|int)"')
+_DOUBLE = regex(r'"(?:double|c10::complex<double>)"')
+_DOUBLE_PRODUCT = regex(r"(?:^|_|\b)[dz](?:884)?(?:gemm|trsm|syrk)|f64(?:f64)?_?gemm|gemm\w*f64")
+_NAMED_DOUBLE = regex(r"\bdouble\b")
+_OTHER_TYPE = regex(r"\b(?:float|half|__half|__nv_bfloat16|\w*BFloat16|\w*Half)\b")
+_ATEN = regex(r"aten::")
 _HALF = "c10::Half"
-_PRODUCT = re.compile(
+_PRODUCT = regex(
     r"aten::(?:mm|addmm|bmm|baddbmm|mv|addmv_?|linear|matmul|einsum|scaled_dot_product_attention"
     r"|conv\d?\w*|_slow_conv\w+|thnn_conv\w+)$"
 )
-_LIBRARY = re.compile(r"aten::(?:mkldnn|onednn)_")
-_AMD_MATRIX = re.compile(r"\bMI(?:1|2|3)\d\d", re.I)
-_ELEMENTWISE = re.compile(
+_LIBRARY = regex(r"aten::(?:mkldnn|onednn)_")
+_AMD_MATRIX = regex(r"\bMI(?:1|2|3)\d\d", re.I)
+_ELEMENTWISE = regex(
     r"aten::(?:add|sub|mul|div|sqrt|rsqrt|exp|log|pow|abs|neg|tanh|sigmoid|relu|clamp(?:_min|_max)?|gelu|silu|lerp"
     r"|addcmul|addcdiv|where|threshold_backward|gelu_backward|silu_backward|tanh_backward)_?$"
 )

@@ -83,7 +83,9 @@ SIMILAR = 1.25
 """Calls have the like size up to so many times as many elements or FLOPs."""
 APART = 2
 """Times that nearly each slow call takes as long as nearly each of the like, at least: what varies more is the machine's doing."""
-FAR = 4
+SPREAD = 4
+"""Times the least that a steady call takes at most."""
+FAR = 3
 """Times the rate of the like from which on a call is slow."""
 OFTEN = 3
 """Calls on each side: one that was preempted shows nothing."""
@@ -153,7 +155,7 @@ class _Kind(msgspec.Struct, frozen=True):
     def is_slow(self, like: _Kind) -> bool:
         """Whether it takes far longer than the like, steadily, and nearly each call of it longer than nearly each of those."""
         apart = self.least * like.size >= APART * like.most * self.size
-        steady = self.most <= FAR * self.least
+        steady = self.most <= SPREAD * self.least
         return self.time >= LONG_CALL and self.rate >= FAR * like.rate and apart and steady
 
 

@@ -108,7 +108,7 @@ def test_what_its_size_explains_is_not_slow(name: str, rows: int, why: str, vend
         "larger": {"dims": OPERATORS[name](90 * rows, 770)},
         "of another operator": {"name": "aten::tanh", "dims": [dims[0]]},
     }
-    times = {"nearly as fast": 2.5, "shorter": 0.3}.get(why, 9)
+    times = {"nearly as fast": 2.5, "shorter": 0.4}.get(why, 9)
     assert "slow_for_size" not in rules(_found(name, dims, slow.get(why, {}), times, vendor))
 
 

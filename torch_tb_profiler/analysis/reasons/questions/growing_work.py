@@ -23,8 +23,9 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
+from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.operators import calls_take, outermost
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Reach, Rule, RuleContext
 from torch_tb_profiler.analysis.findings.step_outliers import main_calls, step_of
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.python_frames import function_name
@@ -153,5 +154,23 @@ def _left(steps: Ints, growth: _Growth) -> Array:
     return np.asarray(np.clip(slope * (begun - zero + 1) / count, 0.0, 1.0))
 
 
-QUESTION = Question(__name__)
-QUESTION.state("growing_work", 34, _claim, certainty="likely", reach=Reach(0.6, 1.3))
+RULE = Rule(
+    place=34,
+    claim=_claim,
+    title="Work grows from {step} to {step}",
+    action="Stop what grows from {step} to {step}",
+    fact="{what}: {grown} more at last than at first",
+    sentence="""{what} grows{at}: {grows}. As it was when the growth began the {step} is {gain} ({share}) shorter.""",
+    words=("what", "grows"),
+    attempt="""Look at what is kept from step to step and read again in each: a list that is appended to, a cache without a limit, hooks or
+    callbacks registered in the loop, a graph that is not cut (detach() the state that is carried on). Keep a fixed number of entries
+    (collections.deque(maxlen=n)) or a running mean, and detach() or item() what is kept.""",
+    caveat="Where the inputs grow by themselves, as sequences sorted by length do, nothing is kept.",
+    views=("overview", "trace"),
+    certainty="likely",
+    cause="Work grows with each {step}: {what} takes {taken} of {the_step}",
+    without="As when the growth began",
+    reach=Reach(0.6, 1.3),
+    links=(("Tensors kept by a list", links.DOCS + "notes/faq.html"),),
+    numbers={"taken": ("Time of what grows", "ns"), "grown": ("Growth while recorded", "share")},
+)

@@ -75,3 +75,25 @@ def test_of_one_change_there_is_no_total(
     most = max(finding["recoverable_ns"] for finding in of_it)
     sure = [finding for finding in of_it if finding["certainty"] != "theoretical"]
     assert bool(told["totals"]) == (len(sure) > 1 and total["recoverable_ns"] >= most)
+
+
+@examples(50)
+@given(held=st.integers(5 * MS, 20 * MS), part=st.floats(1.1, 1.5), about=st.booleans())
+def test_the_late_rank_leads_with_that(held: int, part: float, about: bool) -> None:
+    """What takes longer there than on the others is told by the verdict; what is about something else weighs what it saves."""
+    verdict = judged([of_step(step, held=held) for step in range(4)])
+    median = verdict.median
+    assert median is not None
+    rule = "launch_bound" if about else "exposed_copies"
+    analysis = {
+        "found": [saving(rule, "likely", round(held * (part if about else 2 * part)), median)],
+        "totals": [],
+        "rows": [median],
+        "all_rows": [0, 1, 2, 3],
+        "step_ns": STEP,
+        "unsure": [],
+        "noise_ns": (0.0, 0.0),
+        "whole": True,
+    }
+    told = with_verdict(analysis, verdict, np.arange(4), 1, NAMES, figures(""))
+    assert told["found"][0]["rule"] == ("late_itself" if about else rule)

@@ -123,7 +123,7 @@ def _of_the_late(findings: Sequence[dict[str, Any]], one: Mapping[str, Any], hol
     if RULES[one["rule"]].verdict != "itself" or part is None:
         return
     for finding in findings:
-        about = part.cause in RULES[finding["rule"]].causes or part.event in finding["rows"]
+        about = part.cause in RULES[finding["rule"]].causes or part.event in finding.get("rows", ())
         if finding["costs"] and about:
             left = finding.get("weighs", finding["share"]) - one["share"]
             finding["weighs"] = max(left, 0.0)

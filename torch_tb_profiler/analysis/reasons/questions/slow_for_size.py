@@ -5,7 +5,7 @@
     aten::mul [512, 512]·[512, 512]ᵀ   ▇▇▇▇▇▇▇▇ 1.9 ns per byte     strides differ
     aten::mul [512, 512]·[512, 512]    ▇ 0.2 ns per byte
 
-The like of a call is the same operator with as many FLOPs and bytes; the roof of a kernel is what the peaks of its device allow. Known
+The like of a call is the same operator on the same shapes; the roof of a kernel is what the peaks of its device allow. Known
 reasons have tests of their own, which say what the time would be instead: the type, matrix cores, alignment, blocks, threads.
 """
 
@@ -80,12 +80,18 @@ from torch_tb_profiler.store.columns import Array, Ints, Mask
 QUESTION = Question(__name__)
 LONG_CALL = 100_000
 """ns from which on a call is more than its dispatch and a cold cache."""
-SIMILAR = 2
-"""Calls have the like size up to so many times as many FLOPs, and as many bytes."""
-FAR = 4
+SIMILAR = 1.25
+"""Calls have the like size up to so many times as many elements or FLOPs."""
+APART = 2
+"""Times that nearly each slow call takes as long as nearly each of the like, at least: what varies more is the machine's doing."""
+SPREAD = 4
+"""Times the least that a steady call takes at most."""
+FAR = 3
 """Times the rate of the like from which on a call is slow."""
 OFTEN = 3
 """Calls on each side: one that was preempted shows nothing."""
+MOST_KINDS = 200
+"""Kinds of calls of one operator that are compared, those that take most."""
 WORTH = 0.25
 """Share of a workload's time that what is achievable takes away, from which on it is worth a thought."""
 MOST = 5
@@ -139,32 +145,32 @@ class _Kind(msgspec.Struct, frozen=True):
         return self.time / self.size
 
     def is_like(self, other: _Kind) -> bool:
-        """Whether another has as many FLOPs and bytes, in any shape where that makes no difference."""
-        pairs = (self.flops, other.flops), (self.bytes, other.bytes)
-        shapes = [sorted(one.shape for one in tensors(kind.call)) for kind in (self, other)]
-        return (self.alike or shapes[0] == shapes[1]) and all(
-            max(pair) <= SIMILAR * min(pair) for pair in pairs
-        )
+        """Whether another has the same shapes, or as many elements where their shape makes no difference."""
+        if not self.alike:
+            shapes = [sorted(one.shape for one in tensors(kind.call)) for kind in (self, other)]
+            return shapes[0] == shapes[1]
+        return max(self.flops, other.flops) <= SIMILAR * min(self.flops, other.flops)
 
     def is_slow(self, like: _Kind) -> bool:
-        """Whether it takes far longer than the like, and nearly each call of it longer than nearly each of those."""
-        apart = self.least * like.size >= SIMILAR * like.most * self.size
-        return self.time >= LONG_CALL and self.rate >= FAR * like.rate and apart
+        """Whether it takes far longer than the like, steadily, and nearly each call of it longer than nearly each of those."""
+        apart = self.least * like.size >= APART * like.most * self.size
+        steady = self.most <= SPREAD * self.least
+        return self.time >= LONG_CALL and self.rate >= FAR * like.rate and apart and steady
 
 
 @QUESTION.rule(247, certainty="likely", reach=Reach(0.4, 1.2))
 def slow_for_size(context: RuleContext) -> Claims:
-    """Calls of an operator that take at least ``FAR`` times as long per FLOP or byte as its other calls of like size.
+    """Calls of an operator that steadily take at least ``FAR`` times as long per FLOP or byte as its other calls of like size.
 
     Evidence: at least ``OFTEN`` calls on each side, their medians of 10 µs or more, of which nine of ten lie apart by a factor of two; calls
-    of one operator on the same shapes, of an elementwise one on any, whose FLOPs and bytes, as the models of operators count them, differ
-    by no more than a factor of two. It says what else differs: element types, strides, other arguments, shapes, or nothing that was
-    recorded. Change: each takes as long as the like, with its backward. Likely. Wrong where the values
-    themselves take the time.
+    of one operator on the same shapes, of an elementwise one on as many elements. It says what else differs: element types, strides,
+    other arguments, shapes, or nothing that was recorded. Change: each takes as long as the like, with its backward. Likely. Wrong where
+    the values themselves take the time.
     """
     calls = calls_of(context)
     found = []
-    for kinds in _sized(context, calls).values():
+    for every in _sized(context, calls).values():
+        kinds = sorted(every, key=lambda kind: -kind.time * len(kind.at))[:MOST_KINDS]
         for kind in kinds:
             like = [other for other in kinds if other is not kind and kind.is_like(other)]
             fast = min(like, key=lambda other: other.rate, default=kind)
@@ -192,21 +198,24 @@ def slow_for_size(context: RuleContext) -> Claims:
 
 def _sized(context: RuleContext, calls: Calls) -> dict[str, list[_Kind]]:
     """By operator its kinds of calls, those of which the size is known and that occur often enough."""
+    # Of an operator that takes little in all, no call is worth a word.
+    names, own = np.unique(calls.name, return_inverse=True)
+    large = np.bincount(own, calls.cost, len(names)) >= THRESHOLD * context.windows.length
     time = times_of_calls(context, calls.row)
     first, group = group_rows((calls.kind, calls.line))
     order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[order], np.arange(len(first) + 1))
     found: dict[str, list[_Kind]] = defaultdict(list)
-    for number, begin in enumerate(first.tolist()):
-        at = order[bounds[number] : bounds[number + 1]]
+    for number in np.flatnonzero(large[own[first]]).tolist():
+        at, begin = order[bounds[number] : bounds[number + 1]], first[number]
         call = calls.distinct[calls.kind[begin]] if calls.distinct else None
-        took = np.quantile(time[at], (0.1, 0.5, 0.9)).tolist()
-        if call is None or len(at) < OFTEN or took[1] < LEAST_OWN_NS:
+        if call is None or len(at) < OFTEN or time[at].max() < LEAST_OWN_NS:
             continue
+        took = np.quantile(time[at], (0.1, 0.5, 0.9)).tolist()
         # What moves data may have nothing to do: a tensor that is contiguous already.
         known = model_of(call.name)
         work = work_of(call) if known and known.family != "movement" else None
-        if work is not None and work.bytes:
+        if work is not None and work.bytes and took[1] >= LEAST_OWN_NS:
             alike = known is not None and known.family in ("elementwise", "activation")
             size = max(work.flops, 1), work.bytes
             found[call.name].append(_Kind(at, call, *size, alike, *took))
@@ -379,7 +388,7 @@ def oversubscribed_threads(context: RuleContext) -> Claims:
     if not len(row):
         return without_time(numbers)
     small = context.named(row, _ELEMENTWISE.match)
-    small &= elements <= SIMILAR * elements[small].min(initial=np.iinfo(np.int64).max // SIMILAR)
+    small &= elements <= APART * elements[small].min(initial=np.iinfo(np.int64).max // APART)
     if not small.any():
         return without_time(numbers, row)
     took = context.trace["spans"]["dur"][row[small]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 
 class _Deferred:
@@ -13,7 +13,7 @@ class _Deferred:
         self._given = text, flags
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(re.compile(*self._given), name)
+        value = getattr(cast("Any", re.compile)(*self._given), name)
         setattr(self, name, value)
         return value
 

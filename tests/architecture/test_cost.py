@@ -5,6 +5,7 @@ describes it, and viewing needs neither TensorFlow nor torch.
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import re
 import subprocess
@@ -65,6 +66,10 @@ NOT_NEEDED = {
     "pyarrow",
     "duckdb",
 }
+
+
+WITH_FINDINGS = ("findings/rules/", "reasons/questions/")
+"""Modules that only findings import, which ask most of their expressions."""
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -185,6 +190,63 @@ def test_what_a_command_prints_needs_no_pandas(command: str, tmp_path: Path) -> 
     )
     assert "pandas" not in loaded
     assert "numpy" in loaded
+
+
+def test_a_summary_loads_only_what_it_says(tmp_path: Path) -> None:
+    trace = str(tree.ROOT / "samples" / "transformer")
+    program = (
+        "import contextlib, io, sys\nfrom torch_tb_profiler.cli.main import main\n"
+        "with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):\n"
+        f"    main(['summary', '--json', '--no-cache', {trace!r}])\n"
+        "print(' '.join(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tree.ROOT,
+        timeout=120,
+    )
+    loaded = set(done.stdout.split())
+    assert "torch_tb_profiler.analysis.facts.derive" in loaded
+    unneeded = {"tarfile", "zipfile", "torch_tb_profiler.views.findings"}
+    assert loaded & {*unneeded, "torch_tb_profiler.analysis.what_if"} == set()
+
+
+def compiled_at_import(text: str) -> list[int]:
+    """Lines outside of functions that compile an expression."""
+    found = []
+
+    def visit(node: ast.AST) -> None:
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile":
+            found.append(node.lineno)
+        for child in ast.iter_child_nodes(node):
+            if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                visit(child)
+
+    visit(tree.syntax(text))
+    return found
+
+
+def test_expressions_are_compiled_when_they_are_asked() -> None:
+    found = {
+        path: lines
+        for path, text in tree.sources("torch_tb_profiler", ".py").items()
+        if not any(room in path for room in WITH_FINDINGS) and (lines := compiled_at_import(text))
+    }
+    assert found == {}
+
+
+def test_an_expression_is_found_wherever_it_stands() -> None:
+    text = """
+ONE = re.compile("a")
+class Some:
+    all = [re.compile(text) for text in "ab"]
+def used():
+    return re.compile("b")
+"""
+    assert compiled_at_import(text) == [2, 4]
 
 
 def test_a_worker_process_reads_its_trace_first(tmp_path: Path) -> None:

@@ -158,7 +158,9 @@ def readable(
     others of their runs too. Files that are no traces go into ``unreadable``.
     """
     from torch_tb_profiler.runs.loading import Unreadable, load_all
+    from torch_tb_profiler.store.memory import keep_freed_memory
 
+    keep_freed_memory()
     with Progress("reading") as progress:
         for item in load_all(path, settings, progress.update, workers, beside):
             if isinstance(item, Unreadable):

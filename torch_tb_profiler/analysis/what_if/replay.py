@@ -245,7 +245,7 @@ def acted_on(
     facts: Facts,
     measured: Durations,
     changed: Durations,
-    reached: tuple[Ints, Ints],
+    reached: tuple[Array, Array],
 ) -> Array:
     """By how much all that a change acts on in each step is shorter: no step can be shorter by more. ns, float64 of shape
     (steps,).
@@ -272,7 +272,7 @@ def acted_on(
     return total
 
 
-def _in_steps(steps: int, first: Ints, stop: Ints, time: Array) -> Array:
+def _in_steps(steps: int, first: Array, stop: Array, time: Array) -> Array:
     """Sums of the times of some intervals by the steps that each reaches into, float64 of shape (steps,)."""
     total = np.zeros(steps + 1)
     np.add.at(total, first, time)

@@ -249,9 +249,10 @@ class Simulation:
         return np.asarray(base.end - base.start - changed)
 
     @cached_property
-    def _reached(self) -> tuple[Ints, Ints]:
+    def _reached(self) -> tuple[Array, Array]:
         host = self.scene.graph.host
-        return steps_reached(self.scene.facts["steps"], host.start, host.end)
+        first, stop = steps_reached(self.scene.facts["steps"], host.start, host.end)
+        return first.astype(np.int32), stop.astype(np.int32)
 
     def _times(self, durations: Durations) -> tuple[Delays, Array, StepTimes]:
         graph, facts = self.scene.graph, self.scene.facts

@@ -83,7 +83,13 @@ export function Ask(props: AskProps) {
       <p class="ask-sentence" role="status">
         {error ? [error.message, error.hint].join(" ") : (data?.sentence ?? resource.progress)}
       </p>
-      <ul id={`${id}-list`} class="ask-list" role="listbox" aria-label="Answers">
+      <ul
+        id={`${id}-list`}
+        class="ask-list"
+        role="listbox"
+        aria-label="Answers"
+        aria-busy={stale || data === null || question !== text}
+      >
         {rows.map((row, place) => (
           <Option
             key={`${row.kind} ${row.name} ${row.label} ${place}`}

@@ -105,7 +105,7 @@ export function Ask(props: AskProps) {
       </ul>
       {active?.kind === "word" ? <p class="ask-word">{active.more}</p> : null}
       <footer class="ask-foot">
-        <span>
+        <span class="ask-key">
           <kbd>↵</kbd> go
         </span>
         {filter ? (
@@ -113,7 +113,7 @@ export function Ask(props: AskProps) {
             <kbd>Alt ↵</kbd> filter this page
           </button>
         ) : null}
-        <span>
+        <span class="ask-key">
           <kbd>Esc</kbd> close
         </span>
         <span class="ask-over">{rows.length ? data?.over : ""}</span>

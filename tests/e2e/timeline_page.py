@@ -7,9 +7,9 @@ Slices have no elements. Where one is on the canvas is asked of ``window.__profi
 
 from __future__ import annotations
 
-import re
 import csv
 import io
+import re
 from pathlib import Path
 from typing import Any
 

@@ -32,8 +32,8 @@ HELP = "find what a recording has under some words"
 def declare(parser: argparse.ArgumentParser) -> None:
     """Its arguments."""
     arguments.trace(parser)
-    text = "words of names, or a command; '': the answer, and what costs most"
-    parser.add_argument("question", metavar="QUESTION", help=text)
+    text = "words of names, or a command (default: the answer, and what costs most)"
+    parser.add_argument("question", metavar="QUESTION", nargs="?", default="", help=text)
     arguments.form(parser)
     arguments.steps(parser)
 

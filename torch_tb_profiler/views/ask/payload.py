@@ -99,11 +99,10 @@ def _rows(asked: Asked, events: EventNames, text: str) -> tuple[list[Row], str]:
     found, sentence = _found(asked, text), ""
     count = 0 if kind_in(text) else events.count(text)
     if not found and not count:
-        near = asked.names.nearest(text) or asked.places.nearest(text)
+        near, found = asked.names.nearest(text)
         sentence = f"Nothing here is called “{said(text)}”."
-        if near:
-            sentence += f" The nearest name is {near}."
-            found, text = _found(asked, near), near
+        sentence += f" The nearest name is {near}." if near else ""
+        text = near
     rows = _few(found, text)
     if count:
         many = "the one" if count == 1 else f"all {format_count(count)}"

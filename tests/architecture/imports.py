@@ -42,6 +42,7 @@ ALLOWED: dict[str, Set[str]] = {
     "views.distributed": {*_EVERY_VIEW, "views.timeline"},
     "views.findings": {*_EVERY_VIEW, "views.timeline", "views.memory", "views.work"},
     "views.critical_path": {*_EVERY_VIEW, "views.timeline", "views.distributed"},
+    "views.ask": {*_EVERY_VIEW, "views.critical_path", "views.findings"},
     "views.overview": {*_EVERY_VIEW, "views.distributed", "views.work"},
     "views.diff": {*_EVERY_VIEW, "views.findings", "views.memory", "views.work"},
     "runs": {"analysis", "hardware", "sources", "importers", "store"},

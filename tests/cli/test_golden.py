@@ -43,6 +43,9 @@ CASES = {
         "diff samples/ddp_gloo samples/ddp_gloo --steps-a 0-1 --steps-b 2-3 --tokens 1500"
     ),
     "diff.md": "diff samples/cnn_workers_0 samples/cnn_workers_2",
+    "ask.txt": "ask samples/synthetic_ddp8 softmax",
+    "ask_why.json": "ask samples/synthetic_ddp8 why#7 --json --worker 5",
+    "ask_nearest.md": "ask samples/cnn_workers_0 sofmax --markdown",
     "doctor.txt": "doctor samples/cnn_workers_0",
 }
 

@@ -53,8 +53,8 @@ def page(open_tab: OpenTab, server: Server) -> TracePage:
     return TracePage.open(open_tab(server), "softmax")
 
 
-def box(page: TracePage) -> Any:
-    return page.frame.get_by_role("combobox", name="Search events")
+def kind(page: TracePage) -> Any:
+    return page.frame.get_by_label("Kind of event")
 
 
 def rows(page: TracePage) -> list[str]:
@@ -63,17 +63,13 @@ def rows(page: TracePage) -> list[str]:
 
 def test_a_search_prefers_kernels_and_opens_nothing(page: TracePage) -> None:
     before = rows(page)
-    page.search("softmax", "3")
-    kinds = page.frame.locator(".hit-list").get_by_label("Kind of event").get_by_role("radio")
-    assert [kind.locator("xpath=..").text_content() for kind in kinds.all()] == [
+    page.first_hit("softmax", KERNEL, "3")
+    assert kind(page).locator("option").all_text_contents() == [
+        "All 7",
         "Device work 3",
         "Operators 3",
         "Python 1",
-        "All 7",
     ]
-    box(page).press("Enter")
-    expect(page.selected_name).to_have_text(KERNEL)
-    page.ready()
     assert rows(page) == before
     assert not page.frame.evaluate("() => location.hash.includes('dim=')")
 
@@ -81,10 +77,9 @@ def test_a_search_prefers_kernels_and_opens_nothing(page: TracePage) -> None:
 def test_a_hit_in_a_folded_track_shows_its_row_alone(page: TracePage) -> None:
     before = rows(page)
     page.search("softmax", "3")
-    page.frame.locator(".hit-list .segment", has_text="Python").click()
+    kind(page).select_option("python")
     expect(page.hits).to_have_text("1")
-    box(page).press("ArrowDown")
-    box(page).press("Enter")
+    page.frame.get_by_role("button", name="Next match").click()
     expect(page.selected_name).to_have_text(FRAME)
     page.ready()
     assert len(rows(page)) == len(before) + 1
@@ -92,19 +87,11 @@ def test_a_hit_in_a_folded_track_shows_its_row_alone(page: TracePage) -> None:
     assert any(row["label"] == "stream 7" for row in page.rows), "the device is still in sight"
 
 
-def test_the_list_is_walked_by_keys(page: TracePage) -> None:
+def test_hits_are_walked_by_keys(page: TracePage) -> None:
     page.search("softmax", "3")
-    options = page.frame.locator(".hit-list").get_by_role("option")
-    expect(options).to_have_count(3)
-    expect(options.nth(1)).to_contain_text("stream 7")
-    expect(options.nth(1)).to_contain_text("99")
-    box(page).press("ArrowDown")
-    box(page).press("ArrowDown")
-    expect(options.nth(1)).to_have_attribute("aria-selected", "true")
-    box(page).press("Enter")
-    page.ready()
+    page.focus()
+    page.press("n")
     expect(page.hits).to_have_text("2 of 3")
-    expect(page.frame.get_by_role("listbox")).to_have_count(0)
     chosen = page.selection_on_canvas()
     assert chosen["end"] - chosen["start"] == 99 * US
 
@@ -143,9 +130,7 @@ def test_an_area_is_divided_by_kind(page: TracePage) -> None:
 
 
 def test_a_pinned_track_stays_by_the_link(page: TracePage) -> None:
-    page.search("softmax", "3")
-    box(page).press("Enter")
-    expect(page.selected_name).to_have_text(KERNEL)
+    page.first_hit("softmax", KERNEL, "3")
     page.focus()
     page.press("t")
     page.ready()
@@ -208,9 +193,13 @@ def test_nothing_of_it_is_out_of_reach(open_tab: OpenTab, server: Server) -> Non
         group="device",
     )
     page.search("softmax", "3")
-    box(page).press("ArrowDown")
     assert accessibility(page.frame) == []
-    box(page).press("Escape")
+    page.tab.page.keyboard.press("Control+k")
+    field = page.frame.get_by_role("combobox", name="Ask")
+    field.fill("softmax")
+    expect(page.frame.get_by_role("option").first).to_be_visible()
+    assert accessibility(page.frame) == []
+    field.press("Escape")
     page.frame.get_by_role("button", name="Notes (1)").click()
     assert accessibility(page.frame) == []
     page.frame.get_by_role("button", name="Tracks", exact=True).click()

@@ -82,6 +82,23 @@ class Walk:
         self.click(section if section.count() else self.tab.place_of(view))
         self.tab.holds(view=view)
 
+    def ask(self, question: str) -> Locator:
+        """Type a question into the field that every page has; its answer."""
+        self.actions += 1
+        self.tab.page.keyboard.press("/")
+        field = self.tab.frame.get_by_role("combobox", name="Ask")
+        field.fill(question)
+        expect(self.tab.frame.get_by_role("listbox", name="Answers")).to_have_attribute(
+            "aria-busy", "false"
+        )
+        return self.tab.frame.get_by_role("dialog", name="Ask")
+
+    def go(self) -> None:
+        """Where the first row of the answer leads."""
+        self.actions += 1
+        self.tab.page.keyboard.press("Enter")
+        self.tab.idle()
+
     def reads(self, *words: str) -> None:
         """All of these stand in the first window, in as many actions as are allowed."""
         assert self.actions <= MOST_ACTIONS
@@ -189,3 +206,45 @@ def test_what_holds_the_memory_at_the_peak(walk: Walker, job: torch_tb_profiler.
     walked.reads(
         format_bytes(peak), "Alive at the peak", held.index[-1], format_bytes(held.iloc[-1])
     )
+
+
+def test_one_field_answers_each_of_them(
+    walk: Walker, logdir: Path, job: torch_tb_profiler.RunFrames
+) -> None:
+    [answer] = printed_by("findings", str(logdir / WAITS), "--json")
+    walked = walk(WAITS)
+    expect(walked.ask("").get_by_role("status")).to_have_text(answer["headline"])
+
+    walked = walk(WAITS)
+    lines = torch_tb_profiler.open(logdir / WAITS).lines()
+    walked.ask("which line")
+    walked.go()
+    walked.tab.holds(view="lines")
+    walked.reads(lines["line"].iloc[0].partition("(")[0].rpartition("/")[2])
+
+    walked = walk(JOB)
+    first = walked.ask("why is step 7 slow").get_by_role("option").first
+    expect(first).to_contain_text("Step 7 takes 9.82 ms longer: rank 2 loads data")
+    walked.go()
+    walked.tab.holds(view="steps")
+    walked.reads("Step 7 takes 9.82 ms longer: rank 2 loads data at dataloader.py:1482.")
+
+    walked = walk(JOB)
+    first = walked.ask("which rank").get_by_role("option").first
+    expect(first).to_contain_text("Rank 5 holds all others back")
+    walked.go()
+    walked.tab.holds(worker="rank5", all=None)
+
+    walked = walk("today")
+    walked.ask("what changed since yesterday")
+    walked.go()
+    walked.reads("more than before.", "GPU compute")
+
+    walked = walk(JOB)
+    alive = job["rank0"].memory_alive()
+    first = walked.ask("what held the memory").get_by_role("option").first
+    held = job["rank0"].ask("memory").iloc[0]
+    expect(first).to_contain_text(format_bytes(held["bytes"]))
+    assert held["bytes"] <= alive["bytes"].sum()
+    walked.go()
+    walked.reads("Alive at the peak")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -167,19 +168,22 @@ class TracePage:
         self.frame.get_by_role("application").first.focus()
 
     def search(self, text: str, hits: str) -> None:
-        """Type into the search of events and wait until it says how many there are."""
-        self.frame.get_by_role("combobox", name="Search events").fill(text)
-        expect(self.hits).to_have_text(hits)
+        """Have Ask mark the events with a text, and wait until the first of so many is chosen."""
+        self.tab.page.keyboard.press("Control+k")
+        field = self.frame.get_by_role("combobox", name="Ask")
+        field.fill(text)
+        field.press("Alt+Enter")
+        expect(self.hits).to_have_text(re.compile(rf"^(1 of )?{hits}$"))
+        self.ready()
 
     @property
     def hits(self) -> Locator:
-        """What the search says of its hits."""
-        return self.frame.locator(".search-bar .search-result")
+        """What is said of the marked events."""
+        return self.frame.locator(".found-bar [role=status]")
 
     def first_hit(self, text: str, name: str, hits: str) -> None:
-        """Search and go to the first hit."""
+        """Mark events, which goes to the first of them."""
         self.search(text, hits)
-        self.frame.get_by_role("combobox", name="Search events").press("Enter")
         expect(self.selected_name).to_have_text(name)
         self.ready()
 

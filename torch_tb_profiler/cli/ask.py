@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any
 from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
 from torch_tb_profiler.cli.output import Report, context_of, identity, is_chosen, print_runs
-from torch_tb_profiler.units import format_bytes, format_count, format_delta, format_ns
+from torch_tb_profiler.units import (
+    format_about,
+    format_bytes,
+    format_count,
+    format_delta,
+    format_ns,
+)
 
 if TYPE_CHECKING:
     from torch_tb_profiler.runs.model import Opened
@@ -26,8 +32,8 @@ HELP = "find what a recording has under some words"
 def declare(parser: argparse.ArgumentParser) -> None:
     """Its arguments."""
     arguments.trace(parser)
-    text = "words of names, or a command; '': the answer, and what costs most"
-    parser.add_argument("question", metavar="QUESTION", help=text)
+    text = "words of names, or a command (default: the answer, and what costs most)"
+    parser.add_argument("question", metavar="QUESTION", nargs="?", default="", help=text)
     arguments.form(parser)
     arguments.steps(parser)
 
@@ -94,9 +100,10 @@ def _more(row: dict[str, Any]) -> str:
 
 
 def _figure(row: dict[str, Any]) -> str:
-    """By how much a step would change, its memory, or its time; empty where there is none."""
+    """By how much a step differs, or would, predicted and so with two digits; its memory, or its time; empty where there is none."""
     if row["change_ns"] is not None:
-        return format_delta(row["change_ns"])
+        told = row["kind"] == "step"
+        return format_delta(row["change_ns"]) if told else f"−{format_about(-row['change_ns'])}"
     if row["bytes"] is not None:
         return format_bytes(row["bytes"])
     return "" if row["time_ns"] is None else format_ns(row["time_ns"])

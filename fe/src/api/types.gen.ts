@@ -79,7 +79,7 @@ export type LineGroup = "own" | "package";
 
 export type ModuleSource = "" | "compiled" | "hierarchy" | "lightning" | "python";
 
-/** Route `/ask`. `sentence`: the answer to no question at all, and what is said where nothing has that name; else empty. `over`: the step that times are of. */
+/** Route `/ask`. `sentence`: the answer to no question at all, and what is said where nothing has that name; else empty. `over`: the step that times are of, where there are any. */
 export interface AskPayload {
   subject: Subject;
   sentence: string;

@@ -23,6 +23,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "list_runs": {},
     "summary": {"trace": "ddp"},
     "findings": {"trace": "ddp"},
+    "find": {"trace": "ddp", "question": "softmax"},
     "critical_path": {"trace": "ddp"},
     "what_if": {"trace": RANK},
     "iterations": {"trace": "ddp"},

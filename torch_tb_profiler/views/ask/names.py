@@ -86,14 +86,14 @@ class Names:
         found = zip(self.rows, self._keys, strict=True)
         return [row for row, key in found if all(word in key for word in words)]
 
-    def nearest(self, text: str) -> str:
-        """The word of some name that is most like a text; empty where none is alike."""
-        words: dict[str, str] = {}
+    def nearest(self, text: str) -> tuple[str, list[Row]]:
+        """The word of some name that is most like a text, and the rows that have it; nothing where none is alike."""
+        words: dict[str, list[Row]] = {}
         for row in self.rows[:MOST_COMPARED]:
-            for word in _WORD.findall(row.label or row.name):
-                words.setdefault(word.casefold(), word)
+            for word in dict.fromkeys(_WORD.findall((row.label or row.name).casefold())):
+                words.setdefault(word, []).append(row)
         near = get_close_matches(text.casefold(), list(words)[:MOST_COMPARED], 1)
-        return words[near[0]] if near else ""
+        return (near[0], words[near[0]]) if near else ("", [])
 
 
 def words_of(question: str) -> list[str]:

@@ -39,7 +39,7 @@ _TABLES = {
 
 class AskPayload(Wire, frozen=True, kw_only=True):
     """Route ``/ask``. ``sentence``: the answer to no question at all, and what is said where nothing has that name; else empty.
-    ``over``: the step that times are of.
+    ``over``: the step that times are of, where there are any.
     """
 
     subject: Subject
@@ -87,7 +87,9 @@ def answer(
     """What a recording has under the words of a question. ``headline``: the answer to none; ``subject``, ``over``: what times are of."""
     text = " ".join(question.split())
     rows, sentence = _rows(asked, events, text) if text else (_at_first(asked.names), headline)
-    return Answer(table_of_rows(rows), subject, sentence, over)
+    # What is said of one step or rank is not of the step that the answer to all else speaks of.
+    spoken = any(row.kind in ("finding", "what_if", *COSTS) for row in rows)
+    return Answer(table_of_rows(rows), subject, sentence, over if spoken else "")
 
 
 def _rows(asked: Asked, events: EventNames, text: str) -> tuple[list[Row], str]:
@@ -97,11 +99,10 @@ def _rows(asked: Asked, events: EventNames, text: str) -> tuple[list[Row], str]:
     found, sentence = _found(asked, text), ""
     count = 0 if kind_in(text) else events.count(text)
     if not found and not count:
-        near = asked.names.nearest(text) or asked.places.nearest(text)
+        near, found = asked.names.nearest(text)
         sentence = f"Nothing here is called “{said(text)}”."
-        if near:
-            sentence += f" The nearest name is {near}."
-            found, text = _found(asked, near), near
+        sentence += f" The nearest name is {near}." if near else ""
+        text = near
     rows = _few(found, text)
     if count:
         many = "the one" if count == 1 else f"all {format_count(count)}"

@@ -1,7 +1,14 @@
 /** What the rows of an answer read, and where they lead. */
 
 import type { AskTable } from "../../api/types.gen";
-import { formatBytes, formatCount, formatDelta, formatTime } from "../../base/units";
+import {
+  formatAbout,
+  formatBytes,
+  formatCount,
+  formatDelta,
+  formatTime,
+  MINUS,
+} from "../../base/units";
 import { capitalised } from "../../base/words";
 import {
   ALL_STEPS,
@@ -26,10 +33,12 @@ export const kindName = (kind: string): string => capitalised(kind.replaceAll("_
 export const groupOf = ({ kind }: Row): string =>
   kind === "finding" || CODE.includes(kind) ? (kind === "finding" ? kind : "cost") : "place";
 
-/** By how much a step changes, what it holds, or how long it takes. */
-export const figureOf = ({ change_ns, bytes, time_ns }: Row): string =>
+/** By how much a step changes, what it holds, or how long it takes. What is predicted has two digits. */
+export const figureOf = ({ kind, change_ns, bytes, time_ns }: Row): string =>
   change_ns !== null
-    ? formatDelta(change_ns)
+    ? kind === "step"
+      ? formatDelta(change_ns)
+      : `${MINUS}${formatAbout(-change_ns)}`
     : bytes !== null
       ? formatBytes(bytes)
       : time_ns === null

@@ -139,7 +139,7 @@ describe("a row", () => {
   });
 
   it("reads as a change, as bytes or as a time", () => {
-    expect(figureOf({ ...ROW, change_ns: 9.8e6 })).toBe("+9.80 ms");
+    expect(figureOf({ ...ROW, kind: "step", change_ns: 9.8e6 })).toBe("+9.80 ms");
     expect(figureOf({ ...ROW, bytes: 3 * 2 ** 30 })).toBe("3.00 GiB");
     expect(figureOf({ ...ROW, time_ns: null })).toBe("");
     expect(kindName("what_if")).toBe("What if");

@@ -83,7 +83,13 @@ export function Ask(props: AskProps) {
       <p class="ask-sentence" role="status">
         {error ? [error.message, error.hint].join(" ") : (data?.sentence ?? resource.progress)}
       </p>
-      <ul id={`${id}-list`} class="ask-list" role="listbox" aria-label="Answers">
+      <ul
+        id={`${id}-list`}
+        class="ask-list"
+        role="listbox"
+        aria-label="Answers"
+        aria-busy={stale || data === null || question !== text}
+      >
         {rows.map((row, place) => (
           <Option
             key={`${row.kind} ${row.name} ${row.label} ${place}`}
@@ -99,7 +105,7 @@ export function Ask(props: AskProps) {
       </ul>
       {active?.kind === "word" ? <p class="ask-word">{active.more}</p> : null}
       <footer class="ask-foot">
-        <span>
+        <span class="ask-key">
           <kbd>↵</kbd> go
         </span>
         {filter ? (
@@ -107,7 +113,7 @@ export function Ask(props: AskProps) {
             <kbd>Alt ↵</kbd> filter this page
           </button>
         ) : null}
-        <span>
+        <span class="ask-key">
           <kbd>Esc</kbd> close
         </span>
         <span class="ask-over">{rows.length ? data?.over : ""}</span>

@@ -120,6 +120,10 @@ class SidecarError(ProfilerError):
     status = 503
 
 
+class SidecarMissing(SidecarError):
+    """A cache file is not there: somebody removed it, or nobody wrote it."""
+
+
 class Busy(ProfilerError):
     """As many costly requests of this kind as are answered at a time are being answered."""
 

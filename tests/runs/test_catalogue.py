@@ -308,6 +308,21 @@ def test_what_can_never_be_read_is_not_imported_for_ever(
     assert states(catalogue) == {"run/w.json": "failed"}
 
 
+def test_a_sidecar_that_somebody_removes_is_made_again_each_time(
+    logdir: Path, start: Start, settings: Settings
+) -> None:
+    write(logdir / "run" / "w.json", content())
+    catalogue = start(logdir)
+    until(lambda: ready(catalogue, 1))
+    for _ in range(MOST_UNREAD + 2):
+        (sidecar,) = Path(settings.cache_dir).glob("*.safetensors")
+        sidecar.unlink()
+        with pytest.raises(NotReady, match="imported again"):
+            catalogue.open("run", "w", "trace")
+        until(lambda: ready(catalogue, 1))
+    assert states(catalogue) == {"run/w.json": "ready"}
+
+
 def test_what_is_asked_for_jumps_the_queue(
     logdir: Path, start: Start, settings: Settings, tmp_path: Path
 ) -> None:

@@ -14,6 +14,7 @@ from torch_tb_profiler.errors import (
     NotReady,
     ProfilerError,
     SidecarError,
+    SidecarMissing,
     SourceError,
 )
 from torch_tb_profiler.runs.entries import (
@@ -300,7 +301,7 @@ class Catalogue:
         with self._lock:
             if entry.sidecar != path or entry.state is not State.READY:
                 return
-            entry.unread += 1
+            entry.unread += not (entry.written and isinstance(error, SidecarMissing))
             if entry.unread > MOST_UNREAD:
                 words = f"What its imports write cannot be read: {error.message.rstrip('.')}."
                 self._fail(entry, f"{words} Was the program updated while it runs?", "raised")
@@ -476,6 +477,7 @@ class Catalogue:
     def _settle(self, entry: Entry, outcome: Outcome) -> list[ListedFile]:
         """Enter an import, and the further ranks of its file, which are returned."""
         entry.settle(outcome)
+        entry.written = self.store.folder().has(entry.sidecar)
         entry.parts = other_parts(entry.found, outcome.parts)
         for found in entry.parts:
             part = Entry(entry.root, entry.home, found, judged=True)

@@ -43,7 +43,8 @@ class Entry:
     """One file of a logdir and what became of it; changed only under the catalogue's lock.
 
     ``root``: name of the logdir it was found in, and ``home`` where that lies. ``pending`` is the import
-        that is queued or runs. ``unread``: imports in a row whose sidecar could not be read;
+        that is queued or runs. ``unread``: imports in a row whose sidecar could not be read; ``written``:
+        whether the last import left one, so that one that is missing since was removed;
         ``tries``: those that failed for a cause that may have passed by now. ``parts``: the further ranks
         in the file, each with an entry of its own.
     """
@@ -58,6 +59,7 @@ class Entry:
     sidecar: str = ""
     pending: PendingJob | None = None
     unread: int = 0
+    written: bool = False
     tries: int = 0
     retry_at: float | None = None
     judged: bool = False

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 import msgspec
 
-from torch_tb_profiler.errors import SidecarError
+from torch_tb_profiler.errors import SidecarError, SidecarMissing
 from torch_tb_profiler.runs.code_version import program_version
 from torch_tb_profiler.runs.import_job import Report
 from torch_tb_profiler.runs.memo import Memo
@@ -143,7 +143,7 @@ def _read_trace(path: str) -> OpenTrace:
 def _expect_file(path: str) -> None:
     # What reads a sidecar takes long to import; that none is there is known at once.
     if not os.path.isfile(path):
-        raise SidecarError("There is no sidecar.", "It is made again.")
+        raise SidecarMissing("There is no sidecar.", "It is made again.")
 
 
 def _late(module: str, function: str) -> Callable[..., Any]:

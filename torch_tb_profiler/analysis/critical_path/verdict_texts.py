@@ -56,7 +56,7 @@ def verdict_sentences(
     elif not verdict.once and not verdict.stages:
         found.append("No rank holds the others back for long: each works as long as the others.")
     if verdict.stages:
-        found.append(bubble_text(verdict.stages, called))
+        found.append(bubble_text(verdict.stages, called, slow=verdict.hold is not None))
     if verdict.uneven:
         most, least, times = verdict.uneven
         told = f"is given {format_number(round(times, 1))} times as much input as {called([least])}"
@@ -76,8 +76,10 @@ def verdict_sentences(
     return found
 
 
-def bubble_text(stages: Sequence[Stage], called: Called) -> str:
-    """``Rank 0 waits for other stages of the pipeline for 3.00 ms (33.6 %) of each 8.94 ms step, rank 1 for …: a bubble.``"""
+def bubble_text(stages: Sequence[Stage], called: Called, slow: bool = False) -> str:
+    """``Rank 0 waits for other stages of the pipeline for 3.00 ms (33.6 %) of each 8.94 ms step, rank 1 for …: a bubble.``
+    ``slow``: some rank holds the others back, so that a part of it is waiting for that rank.
+    """
     told = []
     for stage in sorted(stages, key=lambda one: -one.usual[0])[:MOST_STAGES]:
         time, length = stage.usual
@@ -87,7 +89,8 @@ def bubble_text(stages: Sequence[Stage], called: Called) -> str:
         )
     more = len(stages) - len(told)
     rest = f", and {format_count(more)} more for less" if more > 0 else ""
-    return f"The stages of the pipeline wait for each other, {', '.join(told)}{rest}: a bubble, and no rank is slow for that."
+    why = "in part for what holds them back" if slow else "and no rank is slow for that"
+    return f"The stages of the pipeline wait for each other, {', '.join(told)}{rest}: a bubble, {why}."
 
 
 def unknown_text(read: int, world: int) -> str:

@@ -21,7 +21,7 @@ RULE = Rule(
     ({share}) shorter. The transfers themselves take {transfer}.""",
     attempt="""Split each batch into more micro-batches, at least four times as many as there are stages; use an interleaved
     schedule (Interleaved1F1B, ZBV), which gives each rank several small stages; balance the layers of the stages.""",
-    caveat="Stages do different work, so none of them is slow for that. Micro-batches that are too small use a device badly.",
+    caveat="Stages do different work: one that works longer is not slow for that alone. Micro-batches that are too small use a device badly.",
     views=("overview", "distributed", "trace"),
     certainty="likely",
     cause="Waiting for other pipeline stages takes {waits} of {the_step}",

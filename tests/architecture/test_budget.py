@@ -1,0 +1,66 @@
+"""How large the code may be: lines and statements of each room, at most what ``budget.json`` says of it.
+
+A change that needs more raises the number in a commit of its own that says what users get for it. What shrinks by more than
+``SLACK`` lowers it, so that nothing else grows into the room.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+
+from tests.architecture import tree
+
+SLACK = 300
+"""Lines that a room may have less than its number, so that not every small change touches it."""
+BUDGET = json.loads((tree.ROOT / "tests/architecture/budget.json").read_text(encoding="utf-8"))
+PAGE, TESTS = "page", "tests"
+PYTHON = ".py"
+PACKAGE = (PYTHON, ".c", ".json")
+PAGE_CODE = (".ts", ".tsx", ".css")
+
+
+def room_of(path: str) -> str | None:
+    """The row of the budget that a file counts in; None for what is generated, or no code of ours."""
+    top, _, rest = path.partition("/")
+    if ".gen." in path or "/fixtures/" in path:
+        return None
+    if path.startswith("fe/src/") and path.endswith(PAGE_CODE):
+        return TESTS if ".test." in path or "/testing/" in path else PAGE
+    if top == TESTS and path.endswith(PYTHON):
+        return TESTS
+    if top != tree.PACKAGE or not path.endswith(PACKAGE):
+        return None
+    parts = rest.split("/")
+    if parts[0] == "analysis":
+        return "/".join(parts[:2]) if len(parts) > 2 else "analysis"
+    return parts[0] if len(parts) > 1 else "top"
+
+
+def sizes() -> dict[str, list[int]]:
+    """Of each room its lines and its statements of Python."""
+    found: dict[str, list[int]] = {}
+    for path, text in tree.sources("", *PACKAGE, *PAGE_CODE).items():
+        room = room_of(path)
+        if room is None:
+            continue
+        size = found.setdefault(room, [0, 0])
+        size[0] += text.count("\n")
+        if path.endswith(PYTHON):
+            size[1] += sum(isinstance(node, ast.stmt) for node in ast.walk(tree.syntax(text)))
+    return dict(sorted(found.items()))
+
+
+def test_no_room_is_larger_than_its_budget() -> None:
+    over = {
+        room: (size, BUDGET.get(room))
+        for room, size in sizes().items()
+        if room not in BUDGET or any(map(int.__gt__, size, BUDGET[room]))
+    }
+    assert over == {}, "room: ([lines, statements], what the budget allows)"
+
+
+def test_no_room_has_a_budget_that_it_does_not_need() -> None:
+    size = sizes()
+    assert set(BUDGET) == set(size)
+    assert {room for room in BUDGET if BUDGET[room][0] - size[room][0] > SLACK} == set()

@@ -11,10 +11,10 @@ from torch_tb_profiler.analysis.distributed.alignment import ClockOffset, align
 from torch_tb_profiler.analysis.distributed.collectives import (
     Collectives,
     Matches,
-    find_collectives,
     match_collectives,
     match_of,
 )
+from torch_tb_profiler.analysis.distributed.communication import find_collectives
 from torch_tb_profiler.analysis.distributed.rank_index import trace_length
 from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.errors import ProfilerError

@@ -26,11 +26,11 @@ from torch_tb_profiler.analysis.distributed.alignment import (
 from torch_tb_profiler.analysis.distributed.collectives import (
     Collectives,
     Label,
-    find_collectives,
     kind_of,
     match_collectives,
     match_of,
 )
+from torch_tb_profiler.analysis.distributed.communication import find_collectives
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.store.model import Facts, Trace
@@ -142,10 +142,9 @@ def test_host_regions_stand_in_where_there_is_no_kernel() -> None:
     assert (kinds(one), one.end.tolist()) == (["allreduce"], [10_000])
 
 
-def test_sends_receives_and_waits_are_none() -> None:
+def test_sends_and_receives_are_none() -> None:
     events = [
         reduce(10, kind="send"),
-        reduce(30, kind="wait"),
         kernel(50, 5, "ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t"),
     ]
     assert len(found(rank_of(events)).row) == 0

@@ -112,7 +112,7 @@ def rank_workloads(
         table, strings = opened.insight["workloads"], opened.insight.strings
         columns = [strings.many(table[key]) for key in ("name", "dims", "types")]
         given = [inputs_of(*one) for one in zip(*columns, strict=True)]
-        of_name = [names.setdefault(name, len(names)) for name in columns[0]]
+        numbers = [names.setdefault(name, len(names)) for name in columns[0]]
         each = np.array([elements_of(text) for text in given], np.float64)
         own = opened.insight["workload_steps"]
         row, calls = own["workload"].astype(np.int64), own["calls"].astype(np.int64)
@@ -122,7 +122,7 @@ def rank_workloads(
             elements[place] = sum_floats(step[known], steps, (each[row] * calls)[known])
         dims += [columns[1][i] for i in row.tolist()]
         time = (own["host_total"] + own["device_total"]).astype(np.int64)
-        name = np.array(of_name, np.int64)[row]
+        name = np.array(numbers, np.int64)[row]
         parts.append((np.full(len(row), place), name, step, calls, time, each[row]))
     of_place, of_name, of_step, calls, time, size = map(np.concatenate, zip(*parts, strict=True))
     ranks = np.array([number for number, _ in read], np.int64)
@@ -196,12 +196,12 @@ def _larger(
     if not found.any():
         return None
     best = int(np.where(found, longer, -1).argmax())
-    shapes = [_first_input(given.largest(place, best, steps)) for place in first]
-    sizes = [elements_of(shape) for shape in shapes]
-    if not sizes[0] > MORE * sizes[1] > 0:
-        sizes = [float(own[best]), float(usual[best])]
+    shape, other = (_first_input(given.largest(place, best, steps)) for place in first)
+    more, less = elements_of(shape), elements_of(other)
+    if not more > MORE * less > 0:
+        more, less = float(own[best]), float(usual[best])
     # Beside the weights the input itself differs more.
-    return Unequal("elements", list(given.names)[best], *sizes, *shapes)
+    return Unequal("elements", list(given.names)[best], more, less, shape, other)
 
 
 def _first_input(dims: str) -> str:

@@ -234,15 +234,6 @@ def collective_calls(trace: Trace, facts: Facts) -> CollectiveCalls:
     )
 
 
-def find_collectives(trace: Trace, facts: Facts) -> Collectives:
-    """The collectives of a trace; one pass over the spans, worth keeping."""
-    calls = collective_calls(trace, facts)
-    row, named, argument = (
-        values[:MOST_COLLECTIVES] for values in (calls.row, calls.named, calls.argument)
-    )
-    return _labelled(trace, row, np.where(named >= 0, trace["spans"]["name"][named], -1), argument)
-
-
 def _of_host_libraries(trace: Trace, regions: Mask) -> Ints:
     """Rows of the regions of host libraries; those of other libraries only launch kernels."""
     spans = trace["spans"]
@@ -292,48 +283,6 @@ def _host_rows(trace: Trace, regions: Mask, operators: Mask, carries: Mask) -> I
 def argument_column(arguments: Table, row: Ints, column: str) -> Ints:
     """A column of ``collective_args`` for some of its rows; −1 for row −1. int64."""
     return np.append(arguments[column], -1).astype(np.int64)[row]
-
-
-def _labelled(trace: Trace, row: Ints, named: Ints, argument: Ints) -> Collectives:
-    """The collectives with labels, without those of a kind that is not matched."""
-    spans, arguments = trace["spans"], trace["collective_args"]
-    columns = (
-        argument_column(arguments, argument, "collective"),
-        argument_column(arguments, argument, "group"),
-        spans["name"][row].astype(np.int64),
-        named,
-    )
-    first, combination = group_rows(columns)
-    ranks = ranks_of_groups(trace)
-    labels: dict[Label, int] = {}
-    number = np.full(len(first) + 1, -1, np.int64)
-    for index, position in enumerate(first.tolist()):
-        collective, group, own, around = (
-            trace.strings[int(column[position])] for column in columns
-        )
-        kind = next(
-            (kind for kind in (kind_of(collective), _named_kind(around), _named_kind(own)) if kind),
-            "",
-        )
-        if kind and kind_of(collective or kind):
-            number[index] = labels.setdefault(Label(group, ranks.get(group, ()), kind), len(labels))
-    label = number[combination]
-    is_matched = label >= 0
-    row = row[is_matched]
-    start, dur = spans["start"][row], spans["dur"][row]
-    return Collectives(
-        tuple(labels),
-        row,
-        label[is_matched],
-        argument_column(arguments, argument, "sequence")[is_matched],
-        start,
-        start + dur,
-    )
-
-
-def _named_kind(name: str) -> str:
-    match = _REGION.match(name) or _OPERATOR.match(name)
-    return kind_of(match["kind"] if match else name[:200])
 
 
 def listed_groups(trace: Trace) -> list[ProcessGroup]:

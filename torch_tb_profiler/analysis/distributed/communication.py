@@ -8,7 +8,10 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, join, measure, union
 from torch_tb_profiler.analysis.distributed.collectives import (
+    MOST_COLLECTIVES,
     CollectiveCalls,
+    Collectives,
+    Label,
     argument_column,
     collective_calls,
     kind_of,
@@ -137,6 +140,26 @@ def _collectives(trace: Trace, facts: Facts, computing: Intervals, texts: String
         step=facts["span_links"]["step"][calls.row],
         exposed=end - start - measure(computing, start, end),
     )
+
+
+def find_collectives(trace: Trace, facts: Facts) -> Collectives:
+    """The first collectives of a trace, of kinds that are matched; one pass over the spans, worth keeping."""
+    calls = collective_calls(trace, facts)
+    calls = CollectiveCalls(
+        *(of[:MOST_COLLECTIVES] for of in (calls.row, calls.named, calls.argument))
+    )
+    kinds = [kind_of(word) for word in _named(trace, facts, calls).kind]
+    members, labels = ranks_of_groups(trace), dict[Label, int]()
+    label = np.full(len(kinds), -1, np.int64)
+    for place, (kind, group) in enumerate(zip(kinds, _groups(trace, calls)[0], strict=True)):
+        if kind:
+            own = Label(group, members.get(group, ()), kind)
+            label[place] = labels.setdefault(own, len(labels))
+    matched = np.flatnonzero(label >= 0)
+    sequence = argument_column(trace["collective_args"], calls.argument, "sequence")
+    row = calls.row[matched]
+    start, dur = (trace["spans"][key][row] for key in ("start", "dur"))
+    return Collectives(tuple(labels), row, label[matched], sequence[matched], start, start + dur)
 
 
 def _numbers(texts: StringBuilder, values: list[str]) -> list[int]:

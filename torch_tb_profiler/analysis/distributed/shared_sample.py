@@ -16,7 +16,8 @@ import hashlib
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mixed
-from torch_tb_profiler.analysis.distributed.collectives import find_collectives, kind_of, nearest
+from torch_tb_profiler.analysis.distributed.collectives import kind_of, nearest
+from torch_tb_profiler.analysis.distributed.communication import find_collectives
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.analysis.facts.host_names import named

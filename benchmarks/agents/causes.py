@@ -139,7 +139,7 @@ class Synchronises(Cause):
 class ManySmall(Cause):
     """Hundreds of operators of a few microseconds each."""
 
-    rules = ("many_small_operators", "own_code", "launch_bound")
+    rules = ("many_small_calls", "own_code", "launch_bound")
     question = "Why is the GPU idle between kernels?"
 
     def draw(self, random: Random) -> None:

@@ -20,6 +20,7 @@ _ANY = {
     "several": "steps",
     "allocator_setting": "PYTORCH_ALLOC_CONF",
     "worker": "another rank",
+    "what": "checks, masks or gradients",
 }
 
 

@@ -361,7 +361,7 @@ _TEXTS = {
 RULE = Rule(
     place=56,
     claim=_claim,
-    title="{what} is of no use",
+    title="Of no use: {what}",
     action="Turn it off",
     sentence="""{what} costs time{at}, and nothing in the recording uses what it makes; without it the {step} is {gain} ({share})
     shorter.""",

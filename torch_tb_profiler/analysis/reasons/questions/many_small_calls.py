@@ -285,7 +285,7 @@ moving average (or torch.optim.swa_utils.AveragedModel), clip_grad_norm_(..., fo
 RULE = Rule(
     place=92,
     claim=_claim,
-    title="A Python loop calls {what} one by one",
+    title="A Python loop calls operators one by one",
     action="Call operators once for the whole loop",
     fact="{operators} {what} per {step}",
     sentence="""A Python loop calls {operators} {what} per {step}{at}, in {rounds} rounds; the most expensive, {operator}, is

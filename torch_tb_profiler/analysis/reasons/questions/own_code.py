@@ -342,7 +342,7 @@ def _aside(context: RuleContext, own: Mask) -> list[Candidate]:
 RULE = Rule(
     place=290,
     claim=_claim,
-    title="{what} takes much of the {step}",
+    title="Code of the program's own takes much of the {step}",
     action="Do less of {what}, or less often",
     fact="{taken} of the {step}",
     sentence="""{what} takes {taken} of the {step}, in {which_steps}{at}, apart from what trains. Without it the {step} is {gain} ({share}) shorter.""",

@@ -102,7 +102,7 @@ GRAIN = 32_768
 """Elements from which on PyTorch splits an elementwise operator (``at::internal::GRAIN_SIZE``)."""
 PER_ELEMENT = 1.0
 """ns that a single core needs for an element at most, memory included."""
-_TWO_WORDS = regex(r'"(?:double|c10::complex<\w+>|long int|int)"')
+_NOT_SINGLE = regex(r'"(?:double|c10::complex<\w+>|long int|int)"')
 _DOUBLE = regex(r'"(?:double|c10::complex<double>)"')
 _DOUBLE_PRODUCT = regex(r"(?:^|_|\b)[dz](?:884)?(?:gemm|trsm|syrk)|f64(?:f64)?_?gemm|gemm\w*f64")
 _NAMED_DOUBLE = regex(r"\bdouble\b")
@@ -433,7 +433,7 @@ def matrix_cores_unused(context: RuleContext) -> Claims:
     double = name_mask(
         context.trace.strings,
         arguments["types"],
-        lambda types: _TWO_WORDS.search(types.split(",", 1)[0]),
+        lambda types: _NOT_SINGLE.search(types.split(",", 1)[0]),
     )
     place = positions_of(arguments["span"], context.facts["span_links"]["operator"][work.row])
     chosen &= ~double[picked(arguments["types"], place)]

@@ -16,7 +16,7 @@ from tests.architecture import tree
 from torch_tb_profiler.errors import install
 from torch_tb_profiler.settings import Settings
 
-SIZES = {"20 GiB": 20 << 30, "2 MiB": 2 << 20, "8 MiB": 8 << 20}
+SIZES = {"20 GiB": 20 << 30, "4 MiB": 4 << 20, "8 MiB": 8 << 20}
 WORDS = {"the user's cache folder": "", "one per core": None, "none": ""}
 _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
 

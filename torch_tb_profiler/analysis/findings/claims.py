@@ -75,15 +75,16 @@ class Removed:
     def __init__(self, unchanged: Durations) -> None:
         self._unchanged = unchanged
         self._gone = (np.zeros(len(unchanged.work)), np.zeros(len(unchanged.segment)))
-        self._each: list[tuple[int, list[tuple[Ints, Array]]]] = []
+        self._each: list[tuple[int, list[tuple[Array, Array]]]] = []
 
-    def _removes(self, changed: Durations) -> list[tuple[Ints, Array]]:
+    def _removes(self, changed: Durations) -> list[tuple[Array, Array]]:
         """Positions of what a change shortens, and by how much: of device work and of segments."""
         found = []
         for part in ("work", "segment"):
             row = changed.differs.get(part, np.zeros(0, np.int64))
             gone = getattr(self._unchanged, part)[row] - getattr(changed, part)[row]
-            found.append((row[gone > 0], gone[gone > 0]))
+            # Those of each claim are kept: half the memory of the usual index.
+            found.append((row[gone > 0].astype(np.int32), gone[gone > 0]))
         return found
 
     def told(self, changed: Durations) -> int:

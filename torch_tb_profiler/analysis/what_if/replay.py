@@ -256,7 +256,7 @@ def acted_on(
     steps, points, differs = facts["steps"], graph.points, changed.differs
 
     def gone(part: str, row: Ints) -> Array:
-        return np.maximum(getattr(measured, part)[row] - getattr(changed, part)[row], 0)
+        return np.asarray(np.maximum(getattr(measured, part)[row] - getattr(changed, part)[row], 0))
 
     total = np.zeros(steps.n)
     if (row := differs.get("segment")) is not None:

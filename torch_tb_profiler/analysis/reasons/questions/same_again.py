@@ -23,7 +23,7 @@ from itertools import islice
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, picked
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
@@ -76,16 +76,10 @@ def _claim(context: RuleContext) -> Claims:
 
 
 def _numbered(context: RuleContext, calls: Calls, varies: set[Shape]) -> _Values:
-    n, kind, strings = len(calls.row), calls.kind, context.trace.strings
-    modules = context.mask(context.training.modules)
-    module = climb(context.parent, calls.row.astype(np.int64), modules)
-    module = np.where(module >= 0, context.trace["spans"]["name"][module], -1).tolist()
+    n, kind, module = len(calls.row), calls.kind, _modules(context, calls)
     changed = _changed(context)
     varies = changed | varies
-    names = [strings[int(calls.name[row])] for row in np.unique(kind, return_index=True)[1]]
-    drawn = np.array([DRAWS.search(name) is not None for name in names])[kind]
-    made = np.array([_STEADY.match(name) is not None for name in names])[kind]
-    inside = np.array([name.endswith("_") for name in names])[kind]
+    drawn, made, inside = _told_by_name(context, calls)
     differs = np.zeros(n, np.bool_)
     differs[calls.of] = True
     still = ~(drawn | differs | inside)
@@ -141,6 +135,25 @@ def _numbered(context: RuleContext, calls: Calls, varies: set[Shape]) -> _Values
             count[use.makes] += 1
     flags = (np.array(flag, np.bool_) for flag in (again, sure, drawn, constant, steady))
     return _Values(*flags)
+
+
+def _modules(context: RuleContext, calls: Calls) -> list[int]:
+    """The module instance around each call, number of its name; −1 none."""
+    modules = context.mask(context.training.modules)
+    module = climb(context.parent, calls.row.astype(np.int64), modules)
+    named: list[int] = picked(context.trace["spans"]["name"], module).tolist()
+    return named
+
+
+def _told_by_name(context: RuleContext, calls: Calls) -> tuple[Mask, Mask, Mask]:
+    """Of each call whether it draws random numbers, makes a tensor of nothing, and works in place."""
+    first = np.unique(calls.kind, return_index=True)[1]
+    names = context.trace.strings.many(calls.name[first])
+    says = (DRAWS.search, _STEADY.match, lambda name: name.endswith("_"))
+    drawn, made, inside = (
+        np.array([bool(say(name)) for name in names])[calls.kind] for say in says
+    )
+    return drawn, made, inside
 
 
 def _passes(context: RuleContext, calls: Calls) -> list[int]:

@@ -54,7 +54,7 @@ def drawn(page: TracePage) -> int:
 
 
 def strip(tab: Tab) -> Locator:
-    return tab.frame.get_by_role("slider", name=re.compile("^What the end of "))
+    return tab.frame.get_by_role("group", name=re.compile(r"Path: "))
 
 
 def test_c_dims_what_is_off_the_path_and_joins_what_is_on_it(

@@ -15,7 +15,7 @@ from tests.e2e.server import Server
 from tests.e2e.watch import accessibility, need_axe
 
 Start = Callable[..., Server]
-PARTS = (".headline-first", ".ribbon", ".path-parts", ".overview-main h2, .recording h2")
+PARTS = (".headline-first", ".glyph", ".path-parts", ".overview-main h2")
 """In their order."""
 WIDTH, HEIGHT = 1280, 800
 
@@ -67,7 +67,7 @@ def test_of_a_run_of_ranks_too(open_tab: OpenTab, sample_server: Server) -> None
         "overview", run="synthetic_ddp8", of="ranks"
     )
     _in_the_window(tab, findings=2)
-    assert "through all ranks" in tab.frame.locator(".path-caption").inner_text()
+    assert "rank 5" in tab.frame.locator(".glyph-rail").inner_text()
 
 
 @pytest.mark.parametrize("dark", [False, True])

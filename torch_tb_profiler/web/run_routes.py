@@ -58,6 +58,7 @@ from torch_tb_profiler.views.overview.ranks import (
     unknown_payload,
 )
 from torch_tb_profiler.views.steps import Selection, judged
+from torch_tb_profiler.web.figure_routes import lanes_of
 from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, Whole, Window
 from torch_tb_profiler.web.route import Backend, chosen, route
 
@@ -284,7 +285,7 @@ def _steps_by_cause(
         steps = StepsOfRun(fleet.figures, fleet.path, fleet.open_rank, workers, total, rank)
     else:
         told = fleets.with_waiting(insight)
-        steps = StepsOfTrace(told.opened.facts, told.insight)
+        steps = StepsOfTrace(told.opened.facts, told.insight, lambda: lanes_of(insight))
         known = fleets.known(opened)
         of = known.id if known else ""
     return steps, opened.memoise((insight.id, "step groups", ranks, of), steps.groups)

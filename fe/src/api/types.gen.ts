@@ -96,7 +96,7 @@ export interface LanePart {
 }
 
 /** A stretch that is cut out of the columns: nothing shows what the devices did. */
-export interface SilentStart {
+export interface CutStart {
   start_ns: number;
   length_ns: number;
 }
@@ -113,11 +113,19 @@ export interface Glyph {
   shown_ns: number;
   columns: number;
   parts: LanePart[];
-  cuts: SilentStart[];
+  cuts: CutStart[];
   all_ns: Readonly<Record<string, number>>;
   busy: number | null;
   stretches: PathStretchesTable;
   ranks: RankRun[];
+}
+
+/** One category of a lane, on the path or beside it: its time in each step, ns. */
+export interface LaneTimes {
+  lane: Metric;
+  category: LaneCategory;
+  on_path: boolean;
+  time_ns: number[];
 }
 
 /** The path of one step; `step`: its number in the trace. */
@@ -233,7 +241,7 @@ export interface StragglersPayload {
   by_operation: SlowOperation[];
 }
 
-/** Route `/critical_path/steps`. `ranks`: of how many ranks the path is, 0 of this trace alone. While `progress` is below 1 ranks are being read and no step is known: ask again. `device`: what computes, `CPU` without an accelerator. `median`: the number of the step of median length among those that are neither cold, odd nor cut off; `slowest_odd`: of the odd step that takes longest; −1 none. Of very many steps a row is the sum of several. */
+/** Route `/critical_path/steps`. `ranks`: of how many ranks the path is, 0 of this trace alone. While `progress` is below 1 ranks are being read and no step is known: ask again. `device`: what computes, `CPU` without an accelerator. `median`: the number of the step of median length among those that are neither cold, odd nor cut off; `slowest_odd`: of the odd step that takes longest; −1 none. `lanes`: what the device and the host of the rank on the path did in each row. Of very many steps a row is the sum of several, without lanes. */
 export interface StepCausesPayload {
   progress: number;
   ready: number;
@@ -245,6 +253,7 @@ export interface StepCausesPayload {
   median_ns: number;
   slowest_odd: number;
   note: string;
+  lanes: LaneTimes[];
   steps: StepCausesTable;
 }
 

@@ -68,7 +68,7 @@ export function App() {
         {error ? <ConnectionLost error={error} /> : null}
         {section.id === "overview" ? <Tour /> : null}
         <div class="sections-line">
-          <Sections {...places} />
+          {section.id === "overview" && !page.params.run2 ? null : <Sections {...places} />}
           <Waiting {...page} view={section.id} />
         </div>
         <Content view={section} props={props} payload={payload} />

@@ -107,7 +107,7 @@ describe("OverviewView", () => {
     await waitFor(() => expect(text()).toContain("This recording"));
     for (const part of [
       "Configuration and versions",
-      "GPU busy80.8 %",
+      "Tensor Cores44.9 % of kernel time",
       "GPU summary",
       "Each step by cause",
       "Step-time breakdown",

@@ -185,7 +185,9 @@ def test_the_lanes_of_real_traces_add_up(path: Path, real_traces: Path) -> None:
     holds(*opened(path), insight(path))
 
 
-@pytest.mark.parametrize("path", trace_files(REPOSITORY / "samples")[:4], ids=lambda path: path.parent.name)
+@pytest.mark.parametrize(
+    "path", trace_files(REPOSITORY / "samples")[:4], ids=lambda path: path.parent.name
+)
 def test_the_lanes_of_samples_add_up(path: Path) -> None:
     holds(*opened(path), insight(path))
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
 from torch_tb_profiler.analysis.critical_path.lanes import COLUMNS, PARTS, PathSegments
-from torch_tb_profiler.analysis.facts.earlier_work import left_out
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
@@ -82,20 +81,14 @@ def stretches(
 
 
 def step_segments(facts: Facts, insight: Insight, step: int) -> PathSegments:
-    """What is drawn of the path of a step of a trace alone: without work from before the recording and what was before it."""
+    """The path of a step of a trace alone."""
     path, sums = insight["critical_path"], insight["critical_path_steps"]
-    begin, end = (int(facts["steps"][key][step]) for key in ("start", "end"))
-    known = left_out(facts).end
-    begin = int(known[(known > begin) & (known < end)].max(initial=begin))
     own = slice(*np.searchsorted(path["step"], (step, step + 1)).tolist())
-    own = slice(own.start + int((path["end"][own] <= begin).sum()), own.stop)
     group = path["group"][own]
     return PathSegments(
         facts.strings,
         np.zeros(len(group), np.int64),
-        np.maximum(path["start"][own], begin),
-        np.asarray(path["end"][own]),
-        path["cause"][own],
+        *(np.asarray(path[key][own]) for key in ("start", "end", "cause")),
         path["event"][own].astype(np.int64),
         *(sums[key][group].astype(np.int64) for key in ("name", "line")),
     )

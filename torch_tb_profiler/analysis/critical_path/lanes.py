@@ -96,7 +96,7 @@ class LaneWork(msgspec.Struct, frozen=True):
         backward: when the backward pass runs, also between its functions.
         on_device: whether a row of spans is device work; bool, with one more for no row.
         has_device: whether an accelerator was recorded; without one operators are what computes.
-        silent: starts at which nothing shows what the device did.
+        cuts: starts at which nothing shows what the device did: silent, or with work from before the recording.
     """
 
     times: Mapping[int, Intervals]
@@ -104,7 +104,7 @@ class LaneWork(msgspec.Struct, frozen=True):
     backward: Intervals
     on_device: Mask
     has_device: bool
-    silent: Intervals
+    cuts: Intervals
 
 
 _NO_TIMES = Intervals(np.zeros(0, np.int64), np.zeros(0, np.int64))
@@ -149,8 +149,8 @@ def lane_work(trace: Trace, facts: Facts, insight: Insight) -> LaneWork:
     for category, when in found.items():
         put("host", category, when)
     on_device = np.append(np.isin(spans["role"], DEVICE_ROLES), False)
-    silent = stretches(facts["earlier_work"], silent=True)
-    return LaneWork(times, phase, backward, on_device, has_device, silent)
+    cuts = stretches(facts["earlier_work"])
+    return LaneWork(times, phase, backward, on_device, has_device, cuts)
 
 
 def _phases(trace: Trace, facts: Facts) -> tuple[Array, Intervals]:
@@ -301,9 +301,9 @@ def path_lanes(path: PathSegments, sources: Mapping[int, Source]) -> Lanes:
         source = sources.get(place, Source(NO_WORK))
         shift, work = source.shift, source.work
         when = union(path.start[own], path.end[own])
-        silent = intersect(_moved(work.silent, shift), when)
-        cuts.append(silent)
-        when = subtract(when, silent)
+        cut = intersect(_moved(work.cuts, shift), when)
+        cuts.append(cut)
+        when = subtract(when, cut)
         bright = {}
         for number in np.unique(part[own]).tolist():
             mine = own & (part == number)

@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.critical_path.lanes import (
     BUSY,
     PARTS,
     Lane,
+    Lanes,
     LaneWork,
     PathSegments,
     Source,
@@ -31,6 +32,8 @@ from torch_tb_profiler.views.wire import Wire
 __all__ = ["Glyph", "LaneWork", "glyph_of", "lane_work"]
 FULL = 250
 """What a column is worth that one part fills."""
+MOST_LANES = 16
+"""Ranks whose lanes are drawn."""
 LaneCategory = Literal[
     "compute",
     "communication",
@@ -55,7 +58,7 @@ class LanePart(Wire, frozen=True, kw_only=True):
     columns: list[int]
 
 
-class SilentStart(Wire, frozen=True, kw_only=True):
+class CutStart(Wire, frozen=True, kw_only=True):
     """A stretch that is cut out of the columns: nothing shows what the devices did."""
 
     start_ns: int
@@ -81,7 +84,7 @@ class Glyph(Wire, frozen=True, kw_only=True):
     shown_ns: int
     columns: int
     parts: list[LanePart]
-    cuts: list[SilentStart]
+    cuts: list[CutStart]
     all_ns: dict[str, int]
     busy: float | None
     stretches: Annotated[dict[str, Any], table_of(PATH_STRETCHES)]
@@ -101,7 +104,7 @@ def glyph_of(path: PathSegments, sources: Mapping[int, Source], several: bool = 
         columns=count,
         parts=lane_parts(drawn.times, shown / count),
         cuts=[
-            SilentStart(start_ns=since, length_ns=until - since)
+            CutStart(start_ns=since, length_ns=until - since)
             for since, until in zip(lanes.cuts.start.tolist(), lanes.cuts.end.tolist(), strict=True)
         ],
         all_ns=lanes.in_all(begin, end),
@@ -112,6 +115,28 @@ def glyph_of(path: PathSegments, sources: Mapping[int, Source], several: bool = 
             for rank, since, until in (rank_runs(path) if several else [])
         ],
     )
+
+
+class LaneTimes(Wire, frozen=True, kw_only=True):
+    """One category of a lane, on the path or beside it: its time in each step, ns."""
+
+    lane: Lane
+    category: LaneCategory
+    on_path: bool
+    time_ns: list[int]
+
+
+def lane_times(lanes: Lanes, begin: Ints, end: Ints) -> list[LaneTimes]:
+    """The lanes of whole steps; the unknown ones end no later than they begin."""
+    return [
+        LaneTimes(
+            lane=PARTS[part][0],
+            category=PARTS[part][1],  # type: ignore[arg-type]
+            on_path=on,
+            time_ns=time.tolist(),
+        )
+        for (part, on), time in sorted(lanes.measured(begin, end).times.items())
+    ]
 
 
 def lane_parts(times: Any, width: Any) -> list[LanePart]:

@@ -25,7 +25,7 @@ from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_count, format_ns, format_share
-from torch_tb_profiler.views.critical_path.glyph import glyph_of
+from torch_tb_profiler.views.critical_path.glyph import MOST_LANES, glyph_of
 from torch_tb_profiler.views.critical_path.payload import (
     MOST_STRIPS,
     OF_DEVICE_WORK,
@@ -47,10 +47,6 @@ from torch_tb_profiler.views.steps import Selection, subject_of_job
 from torch_tb_profiler.views.words.texts import capitalised
 
 __all__ = ["RanksGroup", "RanksOfRun", "common_chosen", "ranks_path_payload", "ranks_rows_payload"]
-
-
-MOST_LANES = 16
-"""Ranks whose lanes are drawn, those with most of the path; of others the path is drawn alone."""
 
 
 class RanksOfRun(msgspec.Struct, frozen=True):

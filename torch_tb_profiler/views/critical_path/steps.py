@@ -12,6 +12,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import largest_by
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
+from torch_tb_profiler.analysis.critical_path.lanes import PathSegments, Source, path_lanes
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.critical_path.step_groups import (
     MOST,
@@ -38,6 +39,13 @@ from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.units import format_count, format_ns
+from torch_tb_profiler.views.critical_path.glyph import (
+    MOST_LANES,
+    LaneTimes,
+    LaneWork,
+    lane_times,
+    lane_work,
+)
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.distributed.texts import all_called, called, world_size
 from torch_tb_profiler.views.steps import first_steps, step_rows, subject_of_job
@@ -84,7 +92,8 @@ class StepCausesPayload(Wire, frozen=True, kw_only=True):
     """Route ``/critical_path/steps``. ``ranks``: of how many ranks the path is, 0 of this trace alone. While ``progress`` is
     below 1 ranks are being read and no step is known: ask again. ``device``: what computes, `CPU` without an accelerator.
     ``median``: the number of the step of median length among those that are neither cold, odd nor cut off; ``slowest_odd``: of
-    the odd step that takes longest; −1 none. Of very many steps a row is the sum of several.
+    the odd step that takes longest; −1 none. ``lanes``: what the device and the host of the rank on the path did in each row. Of very
+    many steps a row is the sum of several, without lanes.
     """
 
     progress: float
@@ -97,6 +106,7 @@ class StepCausesPayload(Wire, frozen=True, kw_only=True):
     median_ns: int = -1
     slowest_odd: int = -1
     note: str = ""
+    lanes: list[LaneTimes] = msgspec.field(default_factory=list)
     steps: Annotated[dict[str, Any], table_of(STEP_CAUSES)]
 
 
@@ -160,11 +170,23 @@ class StepsOfTrace(msgspec.Struct, frozen=True):
 
     facts: Facts
     insight: Insight
+    lane_work: Callable[[], LaneWork] | None = None
     workers: Sequence[Worker] = ()
 
     def groups(self) -> StepGroups:
         """All of its steps."""
         return own_groups(self.facts, self.insight)
+
+    def lanes(self) -> list[LaneTimes]:
+        """What the device and its host did in each; empty where that is not known."""
+        if self.lane_work is None:
+            return []
+        path, steps = self.insight["critical_path"], self.facts["steps"]
+        none = np.zeros(path.n, np.int64)
+        columns = (path["start"], path["end"], path["cause"], path["event"].astype(np.int64))
+        segments = PathSegments(NO_STRINGS, none, *columns, none, none)
+        drawn = path_lanes(segments, {0: Source(self.lane_work())})
+        return lane_times(drawn, steps["start"], steps["end"])
 
     def rows(self, groups: StepGroups, steps: Sequence[int]) -> PathRows:
         """What is on the paths of some."""
@@ -196,6 +218,21 @@ class StepsOfRun(msgspec.Struct, frozen=True):
     def groups(self) -> StepGroups:
         """All common steps."""
         return run_groups(self.figures, self.path, self.open_rank, self.asked)
+
+    def lanes(self) -> list[LaneTimes]:
+        """What the device and the host of the rank on the path did in each; empty where it comes through too many ranks."""
+        path, sources = self.path, {}
+        ranks = np.unique(path.rank).tolist()
+        if len(ranks) > MOST_LANES:
+            return []
+        for rank in ranks:
+            if (opened := self.open_rank(rank)) is not None:
+                work = lane_work(opened.trace, opened.facts, opened.insight)
+                sources[rank] = Source(work, self.figures.aligned[rank].offset)
+        none = np.zeros(len(path.start), np.int64)
+        columns = (path.rank, path.start, path.end, path.cause, path.event)
+        drawn = path_lanes(PathSegments(NO_STRINGS, *columns, none, none), sources)
+        return lane_times(drawn, path.begin, path.stop)
 
     def rows(self, groups: StepGroups, steps: Sequence[int]) -> PathRows:
         """What is on the paths of some."""
@@ -266,7 +303,7 @@ def step_causes_payload(steps: Steps, groups: StepGroups) -> StepCausesPayload:
         longest=np.arange(count),
         steps=np.ones(count, np.int64),
     )
-    ranks = len(steps.workers)
+    ranks, rows = len(steps.workers), _merged(table, groups)
     return StepCausesPayload(
         subject=subject_of_job((one.worker for one in steps.workers), np.flatnonzero(groups.known)),
         progress=1.0,
@@ -278,7 +315,8 @@ def step_causes_payload(steps: Steps, groups: StepGroups) -> StepCausesPayload:
         median_ns=int(wall[groups.median]) if groups.median >= 0 else -1,
         slowest_odd=groups.slowest_odd,
         note=steps.note(groups),
-        steps=wire_columns(_merged(table, groups)),
+        lanes=steps.lanes() if rows.n == count else [],
+        steps=wire_columns(rows),
     )
 
 

@@ -10,7 +10,7 @@ from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.steps import step_noun
-from torch_tb_profiler.views.wire import FirstLook, FirstParts, Vocabulary
+from torch_tb_profiler.views.wire import FirstLook, FirstParts
 
 _ORDER = (
     "dataloader",
@@ -23,10 +23,10 @@ _ORDER = (
     "other",
     "silent",
 )
-"""Of the categories in a step; the first of equal groups is named."""
+"""Of the categories in a step."""
 
 
-def first_look(facts: Facts, selection: Selection, words: Vocabulary) -> FirstLook | None:
+def first_look(facts: Facts, selection: Selection) -> FirstLook | None:
     """Of the step that speaks for the selected ones; None without a step."""
     row = median_step(facts, selection.steps)
     if row is None:
@@ -39,38 +39,16 @@ def first_look(facts: Facts, selection: Selection, words: Vocabulary) -> FirstLo
     times = {key: lengths[key] for key in _ORDER if lengths[key]}
     if not times or not wall:
         return None
-    on_host, recorded = not facts.summary.has_device, facts["operators"].n > 0
     # What the critical path calls the same; Python code between operators is in no category.
     kinds = {"cpu_exec": "operator", "silent": "not_recorded"}
-    kinds["other"] = "python" if recorded else "not_recorded"
-    groups = {
-        "Loading data takes": ("dataloader",),
-        f"The {'CPU' if on_host else words.device} computes for": (
-            "cpu_exec" if on_host else "kernel",
-        ),
-        "Copies take": ("memcpy", "memset"),
-        "Communication takes": ("communication",),
-        "Host code takes": (
-            "runtime",
-            *(() if on_host else ("cpu_exec",)),
-            *(("other",) if recorded else ()),
-        ),
-        "Nothing was recorded for": ("silent", *(() if recorded else ("other",))),
-    }
-    sums = {says: sum(times.get(key, 0) for key in keys) for says, keys in groups.items()}
-    sums[f"What the {words.device} did is unknown for"] = int(facts["steps"]["unrecorded"][row])
-    says = max(sums, key=lambda group: sums[group])
+    kinds["other"] = "python" if facts["operators"].n > 0 else "not_recorded"
     noun = step_noun(facts, selection.steps)
     word = noun if noun != "step" else _word(facts)
-    whole = f"{_the_step(selection)} {format_ns(wall)} {word}"
+    article = "The" if len(selection.steps) == 1 else "An" if word[0] in "aeiou" else "A"
     return FirstLook(
-        headline=f"{says} {format_ns(sums[says])} of {whole}.",
+        headline=f"{article} {word} takes about {format_ns(wall)}.",
         parts=FirstParts(kind=[kinds.get(key, key) for key in times], path_ns=list(times.values())),
     )
-
-
-def _the_step(selection: Selection) -> str:
-    return "the" if len(selection.steps) == 1 else "a"
 
 
 def _word(facts: Facts) -> str:

@@ -96,7 +96,7 @@ def overview_payload(facts: Facts, selection: Selection, place: RankInJob) -> Ov
             step_noun(facts, selection.steps),
             accumulation_text(facts),
         ),
-        first_look=first_look(facts, told, words),
+        first_look=first_look(facts, told),
         step_source=source,
         steps=steps,
         average=mean,
@@ -178,8 +178,6 @@ def _device_facts(
 ) -> Iterator[tuple[str, str, str]]:
     if not devices:
         return
-    busy = _range([device.utilization for device in devices])
-    yield f"{words.device} busy", busy, "Share of these steps in which a kernel runs."
     matrix = _range([device.matrix_core_share for device in devices])
     hint = "Known from the names of kernels: at least so much."
     yield capitalised(words.matrix_cores), matrix and f"{matrix} of kernel time", hint

@@ -36,7 +36,7 @@ export function PathGlyphs(props: PathGlyphsProps) {
   const [at, setAt] = useState<{ strip: PathStrip; row: number } | null>(null);
   const scale = Math.max(...strips.map(({ glyph }) => glyph.shown_ns));
   const [first] = strips;
-  const whole = first?.glyph.shown_ns ?? 0;
+  const whole = payload.parts.path_ns.reduce((sum, time) => sum + time, 0);
   return (
     <div class="path">
       {strips.map((strip) => (

@@ -10,33 +10,33 @@ interface AnswerProps extends Pick<ViewProps, "hrefOf"> {
   payload: Pick<OverviewPayload, "headline" | "first_look" | "missing">;
   /** The answer of the findings; empty where there is none, null while they are looked for. */
   told: Told | "" | null;
+  /** Of several ranks the one that a first look is of; else empty. */
+  rank?: string;
 }
 
 /** Sentences that a reader must know before any figure. */
 const FIRST = ["loss"];
 
-/** What the run is, the answer in one sentence, and where and what then. */
-export function Answer({ payload, told, hrefOf }: AnswerProps) {
+/** What the run is, the answer in one sentence, and where and what then. Before every rank is read there is no cause to take back. */
+export function Answer({ payload, told: found, rank = "", hrefOf }: AnswerProps) {
+  const told = found && found.progress < 1 ? null : found;
   const first = told === null ? payload.first_look : null;
   const warnings = payload.headline.filter(({ key }) => FIRST.includes(key));
-  const early = told !== null && told !== "" && told.progress < 1;
+  const look = rank ? first?.headline.replace(/\.$/, ` on ${rank}.`) : first?.headline;
   return (
     <section class="answer" aria-label="In short">
-      <p class="answer-about">
-        {told ? told.about : ""}
-        {early ? <FirstLook /> : null}
-      </p>
+      <p class="answer-about">{found ? found.about : ""}</p>
       {told === "" ? null : (
-        <h1 class={`headline-first${told === null || early ? " muted" : ""}`}>
-          {told?.headline ?? first?.headline ?? "Looking for findings …"}
+        <h1 class={`headline-first${told === null ? " muted" : ""}`}>
+          {told?.headline ?? look ?? "Looking for findings …"}
         </h1>
       )}
       <p class="headline-detail">
         {told ? <Detail {...told} /> : null}
         {first ? (
           <>
-            <FirstLook /> Where the time went is known; why, and what to change, is being worked
-            out. Ready: <a href={hrefOf("operator")}>Operators</a>
+            <FirstLook /> Why, and what to change, is being worked out. Ready:{" "}
+            <a href={hrefOf("operator")}>Operators</a>
             {lacks(payload.missing, "device") ? null : (
               <>
                 , <a href={hrefOf("kernel")}>Kernels</a>

@@ -33,12 +33,19 @@ describe("Answer", () => {
     };
     expect(headline()).toEqual([overview().first_look?.headline, 1]);
     expect(text()).toContain(
-      "why, and what to change, is being worked out. Ready: Operators, Kernels",
+      "Why, and what to change, is being worked out. Ready: Operators, Kernels",
     );
     rerender(
-      <Answer told={findings([], { progress: 0.4 })} payload={overview()} hrefOf={hrefOf} />,
+      <Answer
+        told={findings([], { progress: 0.4 })}
+        payload={overview()}
+        rank="rank 0"
+        hrefOf={hrefOf}
+      />,
     );
-    expect(headline()).toEqual([findings().headline, 1]);
+    // What part of the ranks says may be taken back.
+    expect(headline()).toEqual([overview().first_look?.headline.replace(/\.$/, " on rank 0."), 1]);
+    expect(text()).not.toContain(findings().headline);
     rerender(<Answer told={null} payload={overview({ first_look: null })} hrefOf={hrefOf} />);
     expect(document.querySelector(".headline-first")?.textContent).toContain("Looking for");
   });

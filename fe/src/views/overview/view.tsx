@@ -14,9 +14,10 @@ import { Findings, useFindings } from "../findings/view";
 import { Folded } from "../folded";
 import { Loaded, Nothing } from "../loaded";
 import { lacks } from "../missing";
+import { workerLabel } from "../run_options";
 import { rowsOf, type Step } from "../rows";
 import { Answer } from "./answer";
-import { CATEGORY_LABELS, categoryShares, isWholeSpan, several } from "./model";
+import { CATEGORY_LABELS, categoryShares, isWholeSpan, several as stepsPerBar } from "./model";
 import { AverageTable, Devices, MarkLegend, StepChart } from "./parts";
 import { Recording } from "./recording";
 
@@ -42,33 +43,42 @@ type PageProps = OverviewProps & { payload: OverviewPayload };
 
 function OverviewPage(props: PageProps & { findings: Resource<FindingsPayload> }) {
   const { payload, selection, params, findings, Steps } = props;
-  const { data, error } = findings;
-  const ranks = useStore(runsStore, (runs) => besideOf(runs.payload, selection).length);
-  const all = ranks > 1 && params.all !== undefined;
+  const { error } = findings;
+  const early = (findings.data?.progress ?? 1) < 1;
+  // Nothing of it is a cause before every rank is read.
+  const data = early ? null : findings.data;
+  const ranks = useStore(runsStore, (runs) => besideOf(runs.payload, selection));
+  const all = ranks.length > 1 && params.all !== undefined;
+  const own = ranks.find(({ name }) => name === selection.worker);
   const step = data?.median ?? null;
   const device = lacks(payload.missing, "device") ? "CPU" : payload.vocabulary.device;
   const look = payload.first_look;
+  const several = payload.steps.step.length > 1;
   const first = look && !error ? <FirstGlyph {...look} device={device} /> : null;
   const at = { ...props, step: step ?? 0, device };
-  // While ranks are being read, the strip is of the rank that the headline is of.
-  const own = <PathOfStep {...at}>{first}</PathOfStep>;
-  const path = step === null ? null : all ? <PathOfRanks {...at}>{own}</PathOfRanks> : own;
+  const alone = <PathOfStep {...at}>{first}</PathOfStep>;
+  const path = step === null ? null : all ? <PathOfRanks {...at}>{first}</PathOfRanks> : alone;
   return (
     <div class="overview">
-      <Answer payload={payload} told={data ?? (error ? "" : null)} hrefOf={props.hrefOf} />
+      <Answer
+        payload={payload}
+        told={findings.data ?? (error ? "" : null)}
+        rank={early && own ? workerLabel(own) : ""}
+        hrefOf={props.hrefOf}
+      />
       {data ? path : first}
       <div class="overview-columns">
         <div class="overview-main">
           <Findings
-            resource={findings}
+            resource={early ? { ...findings, data: null } : findings}
             selection={props.selection}
             hrefOf={props.hrefOf}
             steps={rowsOf(payload.steps)}
           />
         </div>
-        <Recording {...props} />
+        {several ? <Steps {...props} /> : <Recording {...props} />}
       </div>
-      {payload.steps.step.length > 1 ? <Steps {...props} /> : null}
+      {several ? <Recording {...props} /> : null}
       <Breakdown {...props} />
       <Summary payload={payload} />
     </div>
@@ -123,8 +133,8 @@ function StepTimes({ payload, rows, steps, setSteps }: PageProps & { rows: reado
   const note = (
     <>
       <Term id="step_source" />: {payload.step_source}
-      {several(payload) > 1
-        ? `; each bar is the mean of ${formatCount(several(payload))} steps`
+      {stepsPerBar(payload) > 1
+        ? `; each bar is the mean of ${formatCount(stepsPerBar(payload))} steps`
         : ""}{" "}
       <MarkLegend steps={rows} />
     </>

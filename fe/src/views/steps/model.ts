@@ -9,8 +9,8 @@ import type {
 import { formatCount } from "../../base/units";
 import { stepName } from "../../base/words";
 import { ALL_STEPS, onlyOne, sideParams, type ViewProps } from "../../state/view";
-import type { FigureTable, Series, StackedBar } from "../../widgets";
-import { groupLooks } from "../critical_path/groups";
+import { type FigureTable, laneOrder, type Series, type StackedBar } from "../../widgets";
+import { categoryLooks, groupLooks } from "../critical_path/groups";
 import { type RowOf, rowsOf } from "../rows";
 
 type StepRow = RowOf<StepCausesPayload["steps"]>;
@@ -29,9 +29,27 @@ const FLAGS = [
   ["cut", "only a part of it was recorded"],
 ] as const;
 
+/** What the device and its host did in the step of each row: a lane each, from the path outwards. */
+function lanesOf({ lanes, device }: StepCausesPayload, place: number): StackedBar["lanes"] {
+  const looks = categoryLooks(device);
+  return STACKED.map((lane) =>
+    laneOrder(lane).flatMap(({ category, on }) =>
+      lanes
+        .filter((one) => one.lane === lane && one.category === category && one.on_path === on)
+        .map(({ time_ns }) => ({
+          look: looks.findIndex(({ key }) => key === category),
+          pale: !on && category !== "device_wait",
+          value: time_ns[place] ?? 0,
+        })),
+    ),
+  ).filter((pieces) => pieces.length);
+}
+
+const STACKED = ["device", "host"] as const;
+
 export function barsOf(payload: StepCausesPayload): StackedBar[] {
   const series = seriesOf(payload);
-  return rowsOf(payload.steps).map((row) => {
+  return rowsOf(payload.steps).map((row, place) => {
     const label = stepName(row.name, row.step);
     const said = FLAGS.filter(([flag]) => row[flag]).map(([flag, why]) => `${flag}: ${why}`);
     return {
@@ -42,6 +60,7 @@ export function barsOf(payload: StepCausesPayload): StackedBar[] {
       mark: row.odd ? "odd: far longer than the others" : "",
       note: row.wall_ns < 0 ? "its critical path is not known" : said.join("; "),
       faded: row.cold,
+      lanes: lanesOf(payload, place),
     };
   });
 }

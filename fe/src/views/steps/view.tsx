@@ -5,6 +5,7 @@ import { stepName } from "../../base/words";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { ALL_STEPS, rowOfStep, viewQuery, type ViewProps } from "../../state/view";
 import { Button, EmptyState, Figure, Skeleton, StackedBars } from "../../widgets";
+import { categoryLooks } from "../critical_path/groups";
 import { Loaded } from "../loaded";
 import { rowsOf } from "../rows";
 import { barsOf, noteOf, seriesOf, tableOf } from "./model";
@@ -84,6 +85,7 @@ function Steps({ payload, ranks, ...props }: StepsProps) {
         <StackedBars
           label="Steps by what their ends waited for"
           series={seriesOf(payload)}
+          looks={categoryLooks(payload.device)}
           bars={barsOf(payload)}
           unit="ns"
           height={200}

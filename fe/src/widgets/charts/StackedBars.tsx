@@ -9,11 +9,20 @@ import { linearAxis, type Axis } from "./axes";
 import { fillOf, Hatches, Swatch } from "./hatch";
 import { keysOfMarks } from "./moves";
 import { useWidth } from "./size";
-import { piecesOf, slotsOf, type Series, type Slots, type StackedBar } from "./stack";
+import {
+  type LanePiece,
+  piecesOf,
+  slotsOf,
+  type Series,
+  type Slots,
+  type StackedBar,
+} from "./stack";
 
 interface StackedBarsProps {
   label: string;
   series: readonly Series[];
+  /** Of the parts of lanes. */
+  looks?: readonly Series[];
   bars: readonly StackedBar[];
   unit: Unit;
   line?: { value: number; label: string };
@@ -25,6 +34,9 @@ interface StackedBarsProps {
   legend?: boolean;
 }
 
+const NO_LOOKS: readonly Series[] = [];
+/** Px of a bar from which on its lanes stand beside each other. */
+const TWO_LANES = 14;
 const BOTTOM = 22;
 /** Room left of the first bar for the half of its label that is wider than the bar. */
 const INSET = 6;
@@ -34,6 +46,7 @@ export function StackedBars(props: StackedBarsProps) {
   const {
     label,
     series,
+    looks = NO_LOOKS,
     bars,
     unit,
     line,
@@ -95,11 +108,12 @@ export function StackedBars(props: StackedBarsProps) {
             onPointerLeave={leave}
           >
             <Hatches id={hatch} series={series} />
+            <Hatches id={`${hatch}-lane`} series={looks} />
             <GridLines axis={axis} plot={plot} width={slots.width + INSET} />
             {bars.map((bar, index) => (
               <Bar
                 key={bar.key}
-                {...{ bar, index, series, hatch, slots, axis, plot, unit, axisLabel }}
+                {...{ bar, index, series, looks, hatch, slots, axis, plot, unit, axisLabel }}
                 selected={props.selected === bar.key}
                 tabStop={index === (active ?? 0)}
                 activate={setActive}
@@ -155,6 +169,7 @@ interface BarProps {
   bar: StackedBar;
   index: number;
   series: readonly Series[];
+  looks: readonly Series[];
   /** The name of their patterns. */
   hatch: string;
   slots: Slots;
@@ -196,17 +211,21 @@ class Bar extends Pure<BarProps> {
         onClick={() => onSelect?.(bar.key)}
       >
         <rect class="bar-hit" x={left} y={TOP} width={slots.slot} height={plot} />
-        {piecesOf(bar.values, axis.max, plot).map((piece) => (
-          <rect
-            key={piece.series}
-            class="stack-piece"
-            x={x}
-            y={TOP + piece.y}
-            width={slots.bar}
-            height={Math.max(0, piece.height - (piece.height > 2 ? 0.75 : 0))}
-            style={{ fill: fillOf(hatch, series, piece.series) }}
-          />
-        ))}
+        {bar.lanes?.length && slots.bar >= TWO_LANES ? (
+          <Lanes {...props} lanes={bar.lanes} x={x} top={top} />
+        ) : (
+          piecesOf(bar.values, axis.max, plot).map((piece) => (
+            <rect
+              key={piece.series}
+              class="stack-piece"
+              x={x}
+              y={TOP + piece.y}
+              width={slots.bar}
+              height={Math.max(0, piece.height - (piece.height > 2 ? 0.75 : 0))}
+              style={{ fill: fillOf(hatch, series, piece.series) }}
+            />
+          ))
+        )}
         {bar.mark ? (
           <rect
             class="bar-mark"
@@ -229,6 +248,41 @@ class Bar extends Pure<BarProps> {
       </g>
     );
   }
+}
+
+interface LanesProps extends Pick<BarProps, "looks" | "hatch" | "slots" | "axis" | "plot"> {
+  lanes: readonly (readonly LanePiece[])[];
+  x: number;
+  top: number;
+}
+
+/** Lanes beside each other, all as high as the bar; what is beside the path is pale. */
+function Lanes({ lanes, x, top, looks, hatch, slots, axis, plot }: LanesProps) {
+  const wide = (slots.bar - 1) / lanes.length;
+  return (
+    <>
+      {lanes.map((pieces, place) => {
+        const left = x + place * (wide + 1);
+        const values = pieces.map(({ value }) => value);
+        return (
+          <g key={place}>
+            <rect class="lane-ground" x={left} y={top} width={wide} height={TOP + plot - top} />
+            {piecesOf(values, axis.max, plot).map(({ series, y, height }) => (
+              <rect
+                key={series}
+                class={pieces[series]?.pale ? "lane-pale" : ""}
+                x={left}
+                y={TOP + y}
+                width={wide}
+                height={height}
+                style={{ fill: fillOf(`${hatch}-lane`, looks, pieces[series]?.look ?? 0) }}
+              />
+            ))}
+          </g>
+        );
+      })}
+    </>
+  );
 }
 
 interface HoverBoxProps {

@@ -47,6 +47,10 @@ const ORDER: Readonly<Record<Lane, readonly string[]>> = {
   ],
 };
 
+/** The parts of a lane from the gutter outwards: what is on the path, then what is beside it. */
+export const laneOrder = (lane: Lane): { category: string; on: boolean }[] =>
+  [true, false].flatMap((on) => ORDER[lane].map((category) => ({ category, on })));
+
 /** Values of columns in `count` columns, fewer of them: the area stays. */
 export function resampled(values: readonly number[], count: number): number[] {
   const n = values.length;
@@ -99,18 +103,17 @@ export function drawGlyph(glyph: LaneColumns, width: number, size: GlyphSize): D
     const y = (level: number): number => round(foot + (sign * level * high) / FULL);
     const stack: Stacked[] = [];
     let base = Array<number>(count).fill(0);
-    for (const isOn of [true, false])
-      for (const category of ORDER[lane]) {
-        const found = glyph.parts.find(
-          (one) => one.lane === lane && one.category === category && one.on_path === isOn,
-        );
-        if (!found) continue;
-        const columns = resampled(found.columns, count);
-        const top = columns.map((value, i) => (base[i] ?? 0) + value);
-        if (isOn) columns.forEach((value, i) => (on[lane][i] = (on[lane][i] ?? 0) + value));
-        stack.push({ lane, category, on: isOn, bottom: base.map(y), top: top.map(y) });
-        base = top;
-      }
+    for (const part of laneOrder(lane)) {
+      const found = glyph.parts.find(
+        (one) => one.lane === lane && one.category === part.category && one.on_path === part.on,
+      );
+      if (!found) continue;
+      const columns = resampled(found.columns, count);
+      const top = columns.map((value, i) => (base[i] ?? 0) + value);
+      if (part.on) columns.forEach((value, i) => (on[lane][i] = (on[lane][i] ?? 0) + value));
+      stack.push({ lane, ...part, bottom: base.map(y), top: top.map(y) });
+      base = top;
+    }
     const outer = outermost(stack, count);
     stack.forEach(({ bottom, top, ...part }, place) => {
       const area = outline(bottom, top, x);

@@ -22,6 +22,15 @@ export interface StackedBar {
   note?: ComponentChildren;
   /** Drawn paler: not part of the selection. */
   faded?: boolean;
+  /** Drawn beside each other in place of `values`, where there is room: each on a ground as high as the bar. */
+  lanes?: readonly (readonly LanePiece[])[];
+}
+
+/** A part of a lane: `look` is its place among the looks. */
+export interface LanePiece {
+  look: number;
+  pale: boolean;
+  value: number;
 }
 
 export interface Piece {

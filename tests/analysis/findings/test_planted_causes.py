@@ -68,9 +68,9 @@ OTHER = ("python_tracing", "Recording slows the host", "train.py(3): main")
     ("answer", "verdict"),
     [
         (_answer(headline="A Python loop takes 3.54 ms of each step."), "first"),
-        (_answer(("many_small_operators", "Small ones", "ballot.py(20): add")), "first"),
+        (_answer(("many_small_calls", "Small ones", "ballot.py(20): add")), "first"),
         (_answer(OTHER, OTHER, ("own_code", "640 calls of aten::item", "")), "three"),
-        (_answer(OTHER, OTHER, OTHER, ("many_small_operators", "", "")), "no"),
+        (_answer(OTHER, OTHER, OTHER, ("many_small_calls", "", "")), "no"),
         (_answer(OTHER, ("own_code", "Own code takes 40 %", "ballot.py(20): add")), "place!"),
         (_answer(OTHER, ("own_code", "aten::item takes 40 %", "")), "place!"),
         (_answer(OTHER, ("own_code", "Own code takes 40 %", "ballot.py(40): main")), "no"),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator
+from playwright.sync_api import Locator, expect
 
 from tests.e2e import traces
 from tests.e2e.conftest import OpenTab
@@ -67,7 +67,7 @@ def test_of_a_run_of_ranks_too(open_tab: OpenTab, sample_server: Server) -> None
         "overview", run="synthetic_ddp8", of="ranks"
     )
     _in_the_window(tab, findings=2)
-    assert "rank 5" in tab.frame.locator(".glyph-rail").inner_text()
+    expect(tab.frame.locator(".glyph-rail")).to_contain_text("rank 5")
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -16,11 +16,13 @@ from tests.runs.written_run import WrittenRun, sample
 from tests.web.served import body
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.settings import Settings
+from torch_tb_profiler.views.critical_path.glyph import FULL
 from torch_tb_profiler.views.critical_path.ranks_wire import (
     RanksPathPayload,
     RanksRowsPayload,
     StragglersPayload,
 )
+from torch_tb_profiler.views.critical_path.steps import StepCausesPayload
 from torch_tb_profiler.views.critical_path.stragglers import stragglers_payload
 from torch_tb_profiler.web.application import Application
 
@@ -121,3 +123,31 @@ def test_large_runs_are_refused_with_the_reason() -> None:
     found = stragglers_payload("run", fleet.figures, fleet.open_rank, workers, most_spans=10)
     assert found.slowdown is None
     assert found.refused.startswith("The traces of 2 ranks hold ")
+
+
+def test_the_lanes_are_of_the_rank_under_the_path_and_add_up() -> None:
+    for strip in path(f"&steps={STALLED_STEP}").strips:
+        glyph = strip.glyph
+        assert glyph.ranks[0].worker == STALLED
+        assert glyph.busy is not None
+        filled = {"device": 0.0, "host": 0.0}
+        on = 0.0
+        for part in glyph.parts:
+            share = sum(part.columns) / FULL / glyph.columns
+            on += share if part.on_path else 0
+            if part.category != "copies":
+                filled[part.lane] += share
+        assert abs(on - 1) < 0.001
+        assert abs(filled["device"] - glyph.busy) < 0.001
+        # Nothing is recorded twice of a moment.
+        assert filled["host"] <= 1.001
+        # What the loader of the stalled rank took, by that rank's own clock.
+        assert glyph.all_ns["data_loading"] > 9_000_000
+
+
+@pytest.mark.parametrize("ranks", ["own", "all"])
+def test_bright_lanes_of_a_step_are_as_long_as_it(ranks: str) -> None:
+    found = asked("critical_path/steps", StepCausesPayload, f"&ranks={ranks}")
+    assert {part.lane for part in found.lanes} == {"device", "host"}
+    for row, wall in enumerate(found.steps["wall_ns"]):
+        assert sum(part.time_ns[row] for part in found.lanes if part.on_path) == wall

@@ -6,7 +6,7 @@ import type { CriticalPathPayload, FirstParts, PathStrip } from "../../api/types
 import { formatExactTime, formatShare, formatTime } from "../../base/units";
 import { Button, Glyph, type GlyphSize, Swatch } from "../../widgets";
 import { categoryLooks, groupTimes, lookOfCategory, withAll } from "./groups";
-import { glyphLabel, type Range, spoken, stretchesOf, told } from "./model";
+import { glyphLabel, type Range, spoken, stepTitle, stretchesOf, told } from "./model";
 
 interface Parts {
   parts: FirstParts;
@@ -107,12 +107,13 @@ function OneGlyph(props: OneGlyphProps) {
     <Glyph
       lanes={glyph}
       start={strip.start_ns}
+      device={device}
       label={glyphLabel(strip, groupTimes(steps > 1 ? null : payload, device), device)}
       looks={looks}
       names={{
         device: (
           <>
-            <b>{compact ? strip.name : device}</b>
+            <b>{compact ? stepTitle(strip.name) : device}</b>{" "}
             {compact || glyph.busy === null ? "" : `busy ${formatShare(glyph.busy)}`}
           </>
         ),
@@ -130,7 +131,7 @@ function Host({ ranks }: { ranks: readonly { name: string }[] }) {
   const names = new Set(ranks.map(({ name }) => name));
   return (
     <>
-      <b>Host</b>
+      <b>Host</b>{" "}
       {names.size === 1 ? [...names].join("") : names.size ? "rank above" : "all threads"}
     </>
   );

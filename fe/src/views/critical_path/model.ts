@@ -138,7 +138,8 @@ export function glyphLabel(
     .join(" ");
 }
 
-const stepTitle = (name: string): string => {
+/** `Step 5` of `ProfilerStep#5`. */
+export const stepTitle = (name: string): string => {
   const number = stepName(name);
   return number === name ? name : `Step ${number}`;
 };

@@ -30,6 +30,8 @@ export interface GlyphProps {
   lanes: LaneColumns;
   /** When the step begins, ns. */
   start: number;
+  /** What the device is called. */
+  device: string;
   /** For a screen reader: the step, its path and how busy the device was. */
   label: string;
   size?: GlyphSize;
@@ -61,7 +63,17 @@ const LETTER = 6;
 const LEAST_DRAG = 4;
 
 export function Glyph(props: GlyphProps) {
-  const { lanes, start, label, size = "full", names, scale, ranks = [], stretches = [] } = props;
+  const {
+    lanes,
+    start,
+    device,
+    label,
+    size = "full",
+    names,
+    scale,
+    ranks = [],
+    stretches = [],
+  } = props;
   const { axis = true, looks, chosen, rest } = props;
   const root = useRef<HTMLDivElement>(null);
   const id = useId("glyph");
@@ -94,7 +106,7 @@ export function Glyph(props: GlyphProps) {
           aria-hidden="true"
         >
           <Hatches id={id} series={looks} />
-          <Rail {...{ ranks, lanes, x, width }} />
+          <Rail {...{ device, ranks, lanes, x, width }} />
           <g transform={`translate(0 ${rail})`}>
             <Parts {...{ drawn, looks, id, width, high }} />
             {rest ? (
@@ -202,6 +214,7 @@ function Parts({ drawn, looks, id, width, high }: PartsProps) {
 }
 
 interface RailProps {
+  device: string;
   ranks: readonly { name: string; start_ns: number }[];
   lanes: LaneColumns;
   x: (time: number) => number;
@@ -209,11 +222,11 @@ interface RailProps {
 }
 
 /** The rank under the path at each change, and what is cut out; a name stands only where it fits. */
-function Rail({ ranks, lanes, x, width }: RailProps) {
+function Rail({ device, ranks, lanes, x, width }: RailProps) {
   const marks = [
     ...ranks.map(({ name, start_ns }) => ({ text: name, at: x(start_ns) })),
     ...lanes.cuts.map(({ start_ns, length_ns }) => ({
-      text: `nothing recorded on the GPU for ${formatTime(length_ns)}`,
+      text: `nothing recorded on the ${device} for ${formatTime(length_ns)}`,
       at: x(start_ns) + 2,
     })),
   ].sort((a, b) => a.at - b.at);

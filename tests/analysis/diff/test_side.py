@@ -154,8 +154,8 @@ def holds(found: Comparison) -> None:
     for table in found.tables.values():
         rows = table.changes
         assert (np.diff(np.abs(rows.delta)) <= 0).all()
-        for side, row in ((table.a, rows.a), (table.b, rows.b)):
-            assert sorted(i for i in row.tolist() if i >= 0) == list(range(len(side.name)))
+        for of, row in ((table.a, rows.a), (table.b, rows.b)):
+            assert sorted(i for i in row.tolist() if i >= 0) == list(range(len(of.name)))
     tree = found.tree
     assert (tree.parent < np.arange(len(tree.parent))).all()
     assert len(tree.parent) <= 5000

@@ -85,10 +85,14 @@ def step_segments(facts: Facts, insight: Insight, step: int) -> PathSegments:
     path, sums = insight["critical_path"], insight["critical_path_steps"]
     own = slice(*np.searchsorted(path["step"], (step, step + 1)).tolist())
     group = path["group"][own]
+    name, line = (sums[key][group].astype(np.int64) for key in ("name", "line"))
     return PathSegments(
         facts.strings,
         np.zeros(len(group), np.int64),
-        *(np.asarray(path[key][own]) for key in ("start", "end", "cause")),
+        np.asarray(path["start"][own]),
+        np.asarray(path["end"][own]),
+        path["cause"][own],
         path["event"][own].astype(np.int64),
-        *(sums[key][group].astype(np.int64) for key in ("name", "line")),
+        name,
+        line,
     )

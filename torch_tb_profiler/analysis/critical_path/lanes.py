@@ -304,23 +304,23 @@ def path_lanes(path: PathSegments, sources: Mapping[int, Source]) -> Lanes:
         cut = intersect(_moved(work.cuts, shift), when)
         cuts.append(cut)
         when = subtract(when, cut)
-        bright = {}
+        own_on: dict[int, Intervals] = {}
         for number in np.unique(part[own]).tolist():
             mine = own & (part == number)
-            bright[number] = intersect(union(path.start[mine], path.end[mine]), when)
+            own_on[number] = intersect(union(path.start[mine], path.end[mine]), when)
         python, backward = _PLACE["host", "python"], _PLACE["host", "backward"]
-        if python in bright:
+        if python in own_on:
             during = _moved(work.backward, shift)
-            between = intersect(bright[python], during)
-            bright[backward] = join(bright.get(backward, _NO_TIMES), between)
-            bright[python] = subtract(bright[python], during)
-        for number, there in bright.items():
+            between = intersect(own_on[python], during)
+            own_on[backward] = join(own_on.get(backward, _NO_TIMES), between)
+            own_on[python] = subtract(own_on[python], during)
+        for number, there in own_on.items():
             on.setdefault(number, []).append(there)
         all_ = {n: intersect(_moved(there, shift), when) for n, there in work.times.items()}
         for number, there in all_.items():
             everything.setdefault(number, []).append(there)
         for lane in LANES:
-            taken = [there for n, there in bright.items() if PARTS[n][0] == lane]
+            taken = [there for n, there in own_on.items() if PARTS[n][0] == lane]
             for category in LANES[lane]:
                 number = _PLACE[lane, category]
                 if category == "not_recorded":
@@ -329,8 +329,10 @@ def path_lanes(path: PathSegments, sources: Mapping[int, Source]) -> Lanes:
                     left = subtract(all_[number], join(_NO_TIMES, *taken))
                     beside.setdefault(number, []).append(left)
                     taken.append(left)
-    merged = ({n: join(*sets) for n, sets in some.items()} for some in (on, beside, everything))
-    return Lanes(*merged, join(*cuts))
+    bright, pale, every = (
+        {number: join(*sets) for number, sets in some.items()} for some in (on, beside, everything)
+    )
+    return Lanes(bright, pale, every, join(*cuts))
 
 
 def lane_area(drawn: Drawn, lane: Lane, categories: Sequence[str]) -> int:

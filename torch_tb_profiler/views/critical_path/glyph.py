@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.critical_path.lanes import (
     parts_of,
     path_lanes,
 )
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.wire import Wire
 
@@ -139,7 +139,7 @@ def lane_times(lanes: Lanes, begin: Ints, end: Ints) -> list[LaneTimes]:
     ]
 
 
-def lane_parts(times: Any, width: Any) -> list[LanePart]:
+def lane_parts(times: Mapping[tuple[int, bool], Ints], width: float) -> list[LanePart]:
     """Parts of ``Drawn.times`` in columns of ``width`` ns."""
     return [
         LanePart(
@@ -152,6 +152,6 @@ def lane_parts(times: Any, width: Any) -> list[LanePart]:
     ]
 
 
-def _levels(share: Any) -> Ints:
+def _levels(share: Array) -> Ints:
     """Shares as whole numbers; what is rounded off goes into the next column, so that the area stays."""
-    return np.diff(np.rint(np.cumsum(share) * FULL).astype(np.int64), prepend=0)
+    return np.asarray(np.diff(np.rint(np.cumsum(share) * FULL).astype(np.int64), prepend=0))

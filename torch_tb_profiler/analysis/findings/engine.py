@@ -158,6 +158,8 @@ def _claims(
         if rule.place >= GENERIC_PLACE:
             # Of a step of which nothing was recorded nothing is known.
             saved[unknown] = 0
+            if not saved.any():
+                continue
         claim = Claim(key, candidate, edit, saved, time)
         if unknown[context.steps].all() and not context.has_device:
             claim.certainty = "theoretical"

@@ -17,7 +17,14 @@ from torch_tb_profiler.tables.source import TableSource
 from torch_tb_profiler.views.ask.commands import Asked, Ranks, Recording, rank_rows, run_rows
 from torch_tb_profiler.views.ask.names import Names, names_of
 from torch_tb_profiler.views.ask.payload import Answer, EventNames, answer
-from torch_tb_profiler.views.critical_path.steps import Steps, StepsOfRun, StepsOfTrace, Worker
+from torch_tb_profiler.views.critical_path.steps import (
+    StepDifferencePayload,
+    Steps,
+    StepsOfRun,
+    StepsOfTrace,
+    Worker,
+    step_difference_payload,
+)
 from torch_tb_profiler.views.findings.about import step_name
 from torch_tb_profiler.views.findings.wire import FindingsPayload
 
@@ -41,7 +48,15 @@ def ask(
     steps = partial(keep, ("ask steps", whose[-1]), partial(_steps, of, fleet))
     places = Names([*rank_rows(recordings, ranks), *run_rows(recordings, own)])
     events = keep("ask events", lambda: EventNames(of.trace))
-    asked = Asked(of.facts, names, places, own, recordings, ranks, steps)
+
+    def difference(step: int) -> StepDifferencePayload:
+        made, groups = steps()
+        told: StepDifferencePayload = keep(
+            ("ask why", whose[-1], step), lambda: step_difference_payload(made, groups, step)
+        )
+        return told
+
+    asked = Asked(of.facts, names, places, own, recordings, ranks, steps, difference)
     headline = "The ranks are still being read." if reading else findings.headline
     return answer(asked, events, question, findings.subject, headline, _over(of, findings))
 

@@ -23,7 +23,7 @@ from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.untrusted import said
 from torch_tb_profiler.views.ask.names import Names
 from torch_tb_profiler.views.ask.table import Row, address
-from torch_tb_profiler.views.critical_path.steps import Steps, step_difference_payload
+from torch_tb_profiler.views.critical_path.steps import StepDifferencePayload, Steps
 
 MOST_OTHERS = 5
 """Recordings to compare with, and functions above a line, that are listed."""
@@ -53,7 +53,7 @@ class Ranks(msgspec.Struct, frozen=True):
 
 class Asked(msgspec.Struct, frozen=True):
     """What questions are about. ``places``: ranks and runs; ``recordings``: all that there are, ``own`` among them; ``steps``: makes the steps and their
-    groups, through all ranks where they are known.
+    groups, through all ranks where they are known; ``difference``: why one of them is slow.
     """
 
     facts: Facts
@@ -63,6 +63,7 @@ class Asked(msgspec.Struct, frozen=True):
     recordings: Sequence[Recording]
     ranks: Ranks | None
     steps: Callable[[], tuple[Steps, StepGroups]]
+    difference: Callable[[int], StepDifferencePayload]
 
 
 class Answered(NamedTuple):
@@ -82,13 +83,13 @@ def answered(asked: Asked, text: str) -> Answered | None:
 
 
 def _why(asked: Asked, number: str) -> Answered:
-    steps, groups = asked.steps()
+    _, groups = asked.steps()
     labels = [step_label(groups.names, step) for step in range(len(groups.names))]
     step = _numbered(labels, number) if number else groups.slowest_odd
     if step < 0:
         first = [row for row in asked.names.rows if row.kind == "finding"][:MOST_OTHERS]
         return _no_step(labels, number) if number else Answered(first)
-    told = step_difference_payload(steps, groups, step)
+    told = asked.difference(step)
     own, median = told.step, told.median
     change = own.wall_ns - median.wall_ns if median and median.step != own.step else None
     rows = [

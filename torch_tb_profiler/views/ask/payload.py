@@ -17,7 +17,7 @@ from torch_tb_profiler.units import format_count, format_counted
 from torch_tb_profiler.untrusted import said
 from torch_tb_profiler.views.ask.commands import Asked, answered
 from torch_tb_profiler.views.ask.names import COSTS, Names, in_order, kind_in
-from torch_tb_profiler.views.ask.table import ASK, Row, address, table_of_rows
+from torch_tb_profiler.views.ask.table import ASK, Row, address, kind_name, table_of_rows
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.wire import Subject, Wire
 
@@ -112,7 +112,10 @@ def _rows(asked: Asked, events: EventNames, text: str) -> tuple[list[Row], str]:
 
 
 def _found(asked: Asked, text: str) -> list[Row]:
-    return in_order([*asked.names.found(text), *asked.places.found(text)], text)
+    kind = kind_in(text)
+    # Kernels are found by the name of their kind, which is one kernel.
+    words = kind_name(kind) if kind else text
+    return in_order([*asked.names.found(words), *asked.places.found(words)], words)
 
 
 def _at_first(names: Names) -> list[Row]:

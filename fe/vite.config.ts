@@ -33,6 +33,7 @@ const minifiedAgain: Plugin = {
       if (file.type === "chunk") {
         const made = await minify(file.code, {
           module: true,
+          ecma: 2020,
           compress: { passes: 3, pure_getters: true, unsafe: true, keep_fargs: false },
         });
         file.code = made.code ?? file.code;

@@ -28,6 +28,7 @@ export function AskField(props: ViewProps & { section: Section }) {
       <button
         type="button"
         class="ask"
+        aria-label="Ask"
         aria-haspopup="dialog"
         aria-keyshortcuts="/ Control+K"
         onClick={() => setOpen(true)}

@@ -4,11 +4,11 @@
  */
 
 export { TraceView } from "../views/trace/view";
+export { Ask } from "../views/ask/view";
 export { CriticalPathView } from "../views/critical_path/view";
 export { OperatorView } from "../views/operator/view";
 export { StepsView } from "../views/steps/view";
 export { ChangesView, DiffView } from "../views/diff/view";
-export { Ask } from "../views/ask/view";
 export { CompareMenu } from "../views/compare_menu";
 export { KernelView } from "../views/kernel/view";
 export { IterationsView } from "../views/iterations/view";

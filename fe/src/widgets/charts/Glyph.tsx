@@ -51,8 +51,6 @@ export interface GlyphProps {
   onOpen?: (part: Window) => void;
   /** Whether times stand below it. */
   axis?: boolean;
-  /** What is drawn beside the shorter of two, in the room that is left. */
-  rest?: "gained" | "lost";
 }
 
 const RAIL = 18;
@@ -74,7 +72,7 @@ export function Glyph(props: GlyphProps) {
     ranks = [],
     stretches = [],
   } = props;
-  const { axis = true, looks, chosen, rest } = props;
+  const { axis = true, looks, chosen } = props;
   const root = useRef<HTMLDivElement>(null);
   const id = useId("glyph");
   const all = useWidth(root);
@@ -109,14 +107,6 @@ export function Glyph(props: GlyphProps) {
           <Rail {...{ device, ranks, lanes, x, width }} />
           <g transform={`translate(0 ${rail})`}>
             <Parts {...{ drawn, looks, id, width, high }} />
-            {rest ? (
-              <rect
-                class={`glyph-${rest}`}
-                x={width}
-                width={Math.max(0, all - width)}
-                height={drawn.height}
-              />
-            ) : null}
             {lanes.cuts.map(({ start_ns }) => (
               <g key={start_ns} class="glyph-cut">
                 <rect x={x(start_ns) - 2.5} y={-4} width={5} height={drawn.height + 4} />

@@ -217,8 +217,13 @@ def test_with_open_connections_and_downloads(number: signal.Signals, tmp_path: P
 
 def test_the_stacks_are_told_on_demand(tmp_path: Path) -> None:
     with serving(str(tmp_path), tmp_path) as server:
-        server.process.send_signal(signal.SIGUSR1)
-        server.until(lambda: "serve_forever" in server.said() and "scan" in server.said())
+
+        def told() -> bool:
+            # One that is sent while the server begins shows what it does then.
+            server.process.send_signal(signal.SIGUSR1)
+            return "serve_forever" in server.said() and "scan" in server.said()
+
+        server.until(told)
         ends(server, signal.SIGTERM)
 
 

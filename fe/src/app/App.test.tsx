@@ -76,7 +76,7 @@ describe("the page", () => {
     await vi.waitFor(() =>
       expect(location.hash).toBe("#view=overview&run=good&worker=w0&span=1&skip_cold=1&all=1"),
     );
-    expect(placeLinks()[0]?.getAttribute("aria-current")).toBe("true");
+    expect(placeLinks()[0]?.getAttribute("aria-current")).toBe("page");
     expect(document.title).toBe("Overview · good · PyTorch Profiler");
     fireEvent.click(screen.getByRole("button", { name: "Run: good" }));
     expect(screen.getByRole("button", { name: /^good / }).textContent).toBe(

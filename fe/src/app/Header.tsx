@@ -102,13 +102,14 @@ function PlaceLink({ one, place, recorded, params, lastOf, sectionHref }: PlaceL
     (sections.find(({ lack }) => recorded && !lack(recorded)) ?? sections[0])?.id ??
     "overview";
   const opens = lastOf(one) ?? first;
+  const alone = sections.length === 1 || (opens === "overview" && !params.run2);
   return (
     <TipLink
       kind="place"
       term={sections[0]?.term ?? ""}
       lack={recorded && lackOfPlace(one, recorded)}
       href={sectionHref(params.run2 ? comparedIn(opens) : opens)}
-      current={one === place && (sections.length === 1 ? "page" : "true")}
+      current={one === place && (alone ? "page" : "true")}
     >
       {name}
       {more ? <span class="place-more">{more}</span> : null}

@@ -43,6 +43,7 @@ TOOLS: dict[str, dict[str, Any]] = {
     "diff": {"a": "ddp/rank0.pt.trace.json.gz", "b": "ddp/rank1.pt.trace.json.gz"},
     "query": {"trace": "linked", "sql": "select id, dur from kernels limit 3"},
     "memory": {"trace": "inference"},
+    "find": {"trace": "ddp", "question": "softmax"},
 }
 """A right call of each."""
 HOSTILE = (
@@ -131,7 +132,7 @@ async def text(client: Client, tool: str, arguments: dict[str, Any], *, wrong: b
 async def every_tool(client: Client) -> None:
     listed = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert set(listed) == set(TOOLS)
-    assert len(listed) <= 10
+    assert len(listed) <= 11
     for name, arguments in TOOLS.items():
         tool: Any = listed[name]
         assert tool.annotations.read_only_hint

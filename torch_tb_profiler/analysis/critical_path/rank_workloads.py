@@ -104,11 +104,13 @@ def rank_workloads(
     """What at most ``MOST_READ`` ranks are given, those of ``first`` among them."""
     tied = np.flatnonzero(figures.tied)
     wanted = [*first, *np.setdiff1d(tied, first).tolist()][:MOST_READ]
-    read = [(number, opened) for number in wanted if (opened := open_rank(number)) is not None]
     steps, names, dims = len(figures.steps.names), dict[str, int](), list[str]()
-    elements = np.full((len(read), steps), np.nan)
+    read, elements = list[int](), list[Array]()
     parts: list[tuple[Array, ...]] = [(np.zeros(0, np.int64),) * 6]
-    for place, (number, opened) in enumerate(read):
+    for number in wanted:
+        # One at a time: an open trace holds a descriptor.
+        if (opened := open_rank(number)) is None:
+            continue
         table, strings = opened.insight["workloads"], opened.insight.strings
         columns = [strings.many(table[key]) for key in ("name", "dims", "types")]
         given = [inputs_of(*one) for one in zip(*columns, strict=True)]
@@ -118,15 +120,16 @@ def rank_workloads(
         row, calls = own["workload"].astype(np.int64), own["calls"].astype(np.int64)
         step = np.append(figures.steps.place[number], -1)[own["step"]]
         known = (step >= 0) & (each[row] >= 0)
-        if known.any():
-            elements[place] = sum_floats(step[known], steps, (each[row] * calls)[known])
+        total = sum_floats(step[known], steps, (each[row] * calls)[known])
+        elements.append(total if known.any() else np.full(steps, np.nan))
         dims += [columns[1][i] for i in row.tolist()]
         time = (own["host_total"] + own["device_total"]).astype(np.int64)
         name = np.array(numbers, np.int64)[row]
-        parts.append((np.full(len(row), place), name, step, calls, time, each[row]))
+        parts.append((np.full(len(row), len(read)), name, step, calls, time, each[row]))
+        read.append(number)
     of_place, of_name, of_step, calls, time, size = map(np.concatenate, zip(*parts, strict=True))
-    ranks = np.array([number for number, _ in read], np.int64)
-    return Given(ranks, elements, names, of_place, of_name, dims, of_step, calls, time, size)
+    totals = np.array(elements).reshape(len(read), steps)
+    return Given(np.array(read, np.int64), totals, names, of_place, of_name, dims, of_step, calls, time, size)
 
 
 def inputs_of(name: str, dims: str, types: str | None) -> str:

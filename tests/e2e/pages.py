@@ -195,7 +195,9 @@ class Tab:
         )
 
     def open(self, view: str) -> Tab:
-        """Go to a section by its place, as a person does."""
+        """Go to a section by its place, as a person does; to Diff, which no place leads to until something is compared, by its address."""
+        if view == "diff":
+            return self.load(view, **{k: v for k, v in self.state().items() if k != "view"})
         self.place_of(view).click()
         place = next(name for name, sections in PLACES.items() if view in sections)
         if place == "More":

@@ -129,7 +129,9 @@ def rank_workloads(
         read.append(number)
     of_place, of_name, of_step, calls, time, size = map(np.concatenate, zip(*parts, strict=True))
     totals = np.array(elements).reshape(len(read), steps)
-    return Given(np.array(read, np.int64), totals, names, of_place, of_name, dims, of_step, calls, time, size)
+    return Given(
+        np.array(read, np.int64), totals, names, of_place, of_name, dims, of_step, calls, time, size
+    )
 
 
 def inputs_of(name: str, dims: str, types: str | None) -> str:

@@ -136,8 +136,7 @@ def answer_of(
     if kind in EXPECT_IDLE and not led and shows:
         return _by_design(kind, path, analysis, words)
     # Who holds a run back is more of an answer than how fast it is, where that costs a notable part.
-    bar = NOTABLE if first and RULES[first[0]["rule"]].verdict else MUCH
-    if first is None or first[0]["share"] < bar:
+    if first is None or first[0]["share"] < (NOTABLE if RULES[first[0]["rule"]].verdict else MUCH):
         if iteration is None and words["step"] in PHASE_NOUNS:
             iteration = {"phase": words["step"], "rate": "", "told": ()}
         if iteration is not None and (iteration["rate"] or analysis["others"]):

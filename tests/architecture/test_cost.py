@@ -72,12 +72,11 @@ WITH_FINDINGS = ("findings/rules/", "reasons/questions/")
 """Modules that only findings import, which ask most of their expressions."""
 
 
-def loaded_by(statement: str) -> set[str]:
-    """Top-level modules in a fresh interpreter after the statement."""
-    program = f"{statement}\nimport sys\nprint(' '.join({{m.split('.')[0] for m in sys.modules}}))"
+def modules_after(statement: str) -> set[str]:
+    """Modules in a fresh interpreter after the statement."""
     return set(
         subprocess.run(
-            [sys.executable, "-c", program],
+            [sys.executable, "-c", f"{statement}\nimport sys\nprint(' '.join(sys.modules))"],
             capture_output=True,
             text=True,
             check=True,
@@ -85,6 +84,11 @@ def loaded_by(statement: str) -> set[str]:
             timeout=120,
         ).stdout.split()
     )
+
+
+def loaded_by(statement: str) -> set[str]:
+    """Top-level modules in a fresh interpreter after the statement."""
+    return {module.partition(".")[0] for module in modules_after(statement)}
 
 
 def loaded_until_read(program: str, folder: Path) -> set[str]:
@@ -194,21 +198,11 @@ def test_what_a_command_prints_needs_no_pandas(command: str, tmp_path: Path) -> 
 
 def test_a_summary_loads_only_what_it_says(tmp_path: Path) -> None:
     trace = str(tree.ROOT / "samples" / "transformer")
-    program = (
-        "import contextlib, io, sys\nfrom torch_tb_profiler.cli.main import main\n"
+    loaded = modules_after(
+        "import contextlib, io\nfrom torch_tb_profiler.cli.main import main\n"
         "with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):\n"
-        f"    main(['summary', '--json', '--no-cache', {trace!r}])\n"
-        "print(' '.join(sys.modules))"
+        f"    main(['summary', '--json', '--no-cache', {trace!r}])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=tree.ROOT,
-        timeout=120,
-    )
-    loaded = set(done.stdout.split())
     assert "torch_tb_profiler.analysis.facts.derive" in loaded
     unneeded = {"tarfile", "zipfile", "torch_tb_profiler.views.findings"}
     assert loaded & {*unneeded, "torch_tb_profiler.analysis.what_if"} == set()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
@@ -44,9 +44,11 @@ def ask(
     whose = (of.selection.steps.tobytes(), of.selection.whole, fleet.id if fleet else "")
     findings, names = keep(("ask", *whose, reading), partial(_names, of, reading))
     own, recordings = _recordings(opened, runs)
-    ranks = Ranks(fleet.figures, fleet.verdict, fleet.names) if fleet else None
+    # Of a thousand ranks these take longer than an answer may.
+    ranks, places = keep(
+        ("ask places", whose[-1], tuple(recordings)), partial(_places, fleet, own, recordings)
+    )
     steps = partial(keep, ("ask steps", whose[-1]), partial(_steps, of, fleet))
-    places = Names([*rank_rows(recordings, ranks), *run_rows(recordings, own)])
     events = keep("ask events", lambda: EventNames(of.trace))
 
     def difference(step: int) -> StepDifferencePayload:
@@ -64,21 +66,28 @@ def ask(
 def _names(of: TableSource, reading: bool) -> tuple[FindingsPayload, Names]:
     findings = findings_of(of)
     causes = [] if reading else findings.findings
-    selection = _spoken_of(of, findings)
+    step = _spoken_of(of, findings)
+    selection = of.selection if step is None else Selection(np.array([step], np.int64), False)
     return findings, Names([*names_of(of.trace, of.facts, path_insight(of), causes, selection)])
 
 
-def _spoken_of(of: TableSource, findings: FindingsPayload) -> Selection:
-    if findings.median is None or not has_steps(of.facts):
-        return of.selection
-    return Selection(np.array([findings.median], np.int64), False)
+def _places(
+    fleet: Fleet | None, own: Recording, recordings: Sequence[Recording]
+) -> tuple[Ranks | None, Names]:
+    ranks = Ranks.of(fleet.figures, fleet.verdict, fleet.names) if fleet else None
+    return ranks, Names([*rank_rows(recordings, ranks), *run_rows(recordings, own)])
+
+
+def _spoken_of(of: TableSource, findings: FindingsPayload) -> int | None:
+    """The row of the step that times are of; None the selection, or the whole recording."""
+    return findings.median if has_steps(of.facts) else None
 
 
 def _over(of: TableSource, findings: FindingsPayload) -> str:
-    if findings.median is None or not has_steps(of.facts):
+    step = _spoken_of(of, findings)
+    if step is None:
         return "Times are of the whole recording."
-    name = step_name(of.facts, findings.median)
-    return f"Times are of step {name}."
+    return f"Times are of step {step_name(of.facts, step)}."
 
 
 def _recordings(opened: Opened | None, runs: Iterable[Run]) -> tuple[Recording, list[Recording]]:

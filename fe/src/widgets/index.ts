@@ -8,7 +8,7 @@ export { Figure, type FigureTable } from "./charts/Figure";
 export { LEVELS } from "./charts/heat";
 export { fillOf, Hatches, Swatch } from "./charts/hatch";
 export { Glyph } from "./charts/Glyph";
-export { type GlyphSize, laneOrder } from "./charts/glyph";
+export { type GlyphSize, isPale, stackedParts } from "./charts/glyph";
 export { HeatMap } from "./charts/HeatMap";
 export { OTHER, type Part } from "./charts/parts";
 export type { Roof, RoofPoint } from "./charts/Roofline";

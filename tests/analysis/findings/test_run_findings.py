@@ -38,6 +38,22 @@ def saving(rule: str, certainty: str, gain: int, row: int) -> dict[str, Any]:
     }
 
 
+def analysed(
+    found: list[dict[str, Any]], totals: list[dict[str, Any]], median: int
+) -> dict[str, Any]:
+    """What a rank's own findings say of four steps."""
+    return {
+        "found": found,
+        "totals": totals,
+        "rows": [median],
+        "all_rows": [0, 1, 2, 3],
+        "step_ns": STEP,
+        "unsure": [],
+        "noise_ns": (0.0, 0.0),
+        "whole": True,
+    }
+
+
 @examples(50)
 @given(
     waits=st.integers(3 * MS, 60 * MS),
@@ -59,16 +75,7 @@ def test_of_one_change_there_is_no_total(
     if other is not None:
         found.append(saving("launch_bound", "likely", other, (median + apart) % 4))
     total = {"certainty": "likely", "recoverable_ns": waits + (0 if apart else other or 0)}
-    analysis = {
-        "found": found,
-        "totals": [total],
-        "rows": [median],
-        "all_rows": [0, 1, 2, 3],
-        "step_ns": STEP,
-        "unsure": [],
-        "noise_ns": (0.0, 0.0),
-        "whole": True,
-    }
+    analysis = analysed(found, [total], median)
     told = with_verdict(analysis, verdict, np.arange(4), 0, NAMES, figures(host))
     of_it = [finding for finding in told["found"] if finding["row"] == median]
     assert held in [finding["recoverable_ns"] for finding in of_it]
@@ -85,15 +92,7 @@ def test_the_late_rank_leads_with_that(held: int, part: float, about: bool) -> N
     median = verdict.median
     assert median is not None
     rule = "launch_bound" if about else "exposed_copies"
-    analysis = {
-        "found": [saving(rule, "likely", round(held * (part if about else 2 * part)), median)],
-        "totals": [],
-        "rows": [median],
-        "all_rows": [0, 1, 2, 3],
-        "step_ns": STEP,
-        "unsure": [],
-        "noise_ns": (0.0, 0.0),
-        "whole": True,
-    }
+    found = [saving(rule, "likely", round(held * (part if about else 2 * part)), median)]
+    analysis = analysed(found, [], median)
     told = with_verdict(analysis, verdict, np.arange(4), 1, NAMES, figures(""))
     assert told["found"][0]["rule"] == ("late_itself" if about else rule)

@@ -50,7 +50,20 @@ from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 from torch_tb_profiler.store.strings import StringTable
 
 Lane = Literal["device", "host"]
-LANES: Mapping[Lane, tuple[str, ...]] = {
+LaneCategory = Literal[
+    "compute",
+    "communication",
+    "waiting",
+    "copies",
+    "data_loading",
+    "forward",
+    "backward",
+    "optimizer",
+    "python",
+    "device_wait",
+    "not_recorded",
+]
+LANES: Mapping[Lane, tuple[LaneCategory, ...]] = {
     "device": ("compute", "communication", "waiting", "copies"),
     "host": (
         "data_loading",
@@ -74,7 +87,7 @@ BUSY = ("compute", "communication", "waiting")
 """Categories of the device's lane that count as busy: a kernel runs."""
 COLUMNS = 700
 """Columns that a step is drawn in, at most."""
-_PLACE = {part: place for place, part in enumerate(PARTS)}
+_PLACE: dict[tuple[str, str], int] = {part: place for place, part in enumerate(PARTS)}
 _ON_DEVICE = {
     PathCause.KERNEL: "compute",
     PathCause.MEMCPY: "copies",
@@ -136,7 +149,7 @@ def lane_work(trace: Trace, facts: Facts, insight: Insight) -> LaneWork:
     main = host.track == program_thread(trace, facts, host)
     waits, loads = host.cause == PathCause.SYNCHRONIZATION, host.cause == PathCause.DATALOADER
     called = (host.cause == PathCause.OPERATOR) | (host.cause == PathCause.RUNTIME)
-    # Of other threads counts what they call: their Python frames may do _NO_TIMES but wait.
+    # Of other threads counts what they call: their Python frames may do nothing but wait.
     runs = (called | main & (host.span >= 0)) & ~waits & ~loads
     computes = (host.cause == PathCause.OPERATOR) & (not has_device)
     of = phase[host.span]
@@ -243,7 +256,7 @@ class Drawn(msgspec.Struct, frozen=True):
 
 
 class Lanes(msgspec.Struct, frozen=True):
-    """The lanes of a path: when each part was on the path, and when beside it. ``cuts``: silent starts, of which _NO_TIMES is drawn."""
+    """The lanes of a path: when each part was on the path, and when beside it. ``cuts``: silent starts, of which nothing is drawn."""
 
     on: Mapping[int, Intervals]
     beside: Mapping[int, Intervals]

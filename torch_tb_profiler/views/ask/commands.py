@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import NamedTuple
 
 import msgspec
+import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.step_groups import StepGroups
 from torch_tb_profiler.analysis.critical_path.verdict import Hold, Verdict
@@ -18,6 +19,7 @@ from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.selection import has_steps
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.patterns import regex
+from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.untrusted import said
@@ -44,11 +46,21 @@ class Recording(msgspec.Struct, frozen=True):
 
 
 class Ranks(msgspec.Struct, frozen=True):
-    """What all ranks of a run tell. ``workers``: worker and span of each rank of the figures."""
+    """What all ranks of a run tell. ``workers``: worker and span of each rank of the figures; ``times``: how long the median step of the
+    job is on each, ns, −1 unknown.
+    """
 
     figures: RunFigures
     verdict: Verdict
     workers: Sequence[tuple[str, str]]
+    times: Ints
+
+    @classmethod
+    def of(cls, figures: RunFigures, verdict: Verdict, workers: Sequence[tuple[str, str]]) -> Ranks:
+        """Those of a run."""
+        median = verdict.median
+        times = np.full(len(workers), -1) if median is None else step_times(figures)[:, median]
+        return cls(figures, verdict, workers, times)
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -187,8 +199,7 @@ def _told_of(ranks: Ranks | None, name: tuple[str, str]) -> tuple[int | None, li
     if ranks is None or name not in ranks.workers:
         return None, []
     rank, verdict = ranks.workers.index(name), ranks.verdict
-    median = verdict.median
-    time = -1 if median is None else int(step_times(ranks.figures)[rank, median])
+    time = int(ranks.times[rank])
     rows = []
     if verdict.hold is not None and rank in verdict.hold.ranks:
         label = "Holds all others back"

@@ -82,9 +82,7 @@ class Names:
 
     def found(self, text: str) -> list[Row]:
         """The rows that hold every word of a text, in their order."""
-        # "kernels" finds what "kernel" does.
-        kind = kind_in(text)
-        words = [kind_name(kind).casefold()] if kind else words_of(text)
+        words = words_of(text)
         found = zip(self.rows, self._keys, strict=True)
         return [row for row, key in found if all(word in key for word in words)]
 

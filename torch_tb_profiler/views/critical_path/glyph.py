@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.critical_path.lanes import (
     BUSY,
     PARTS,
     Lane,
+    LaneCategory,
     Lanes,
     LaneWork,
     PathSegments,
@@ -34,19 +35,6 @@ FULL = 250
 """What a column is worth that one part fills."""
 MOST_LANES = 16
 """Ranks whose lanes are drawn."""
-LaneCategory = Literal[
-    "compute",
-    "communication",
-    "waiting",
-    "copies",
-    "data_loading",
-    "forward",
-    "backward",
-    "optimizer",
-    "python",
-    "device_wait",
-    "not_recorded",
-]
 
 
 class LanePart(Wire, frozen=True, kw_only=True):
@@ -131,7 +119,7 @@ def lane_times(lanes: Lanes, begin: Ints, end: Ints) -> list[LaneTimes]:
     return [
         LaneTimes(
             lane=PARTS[part][0],
-            category=PARTS[part][1],  # type: ignore[arg-type]
+            category=PARTS[part][1],
             on_path=on,
             time_ns=time.tolist(),
         )
@@ -144,7 +132,7 @@ def lane_parts(times: Mapping[tuple[int, bool], Ints], width: float) -> list[Lan
     return [
         LanePart(
             lane=PARTS[part][0],
-            category=PARTS[part][1],  # type: ignore[arg-type]
+            category=PARTS[part][1],
             on_path=on,
             columns=_levels(time / width).tolist(),
         )

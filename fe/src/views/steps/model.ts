@@ -9,7 +9,13 @@ import type {
 import { formatCount } from "../../base/units";
 import { stepName } from "../../base/words";
 import { ALL_STEPS, onlyOne, sideParams, type ViewProps } from "../../state/view";
-import { type FigureTable, laneOrder, type Series, type StackedBar } from "../../widgets";
+import {
+  type FigureTable,
+  isPale,
+  type Series,
+  type StackedBar,
+  stackedParts,
+} from "../../widgets";
 import { categoryLooks, groupLooks } from "../critical_path/groups";
 import { type RowOf, rowsOf } from "../rows";
 
@@ -33,15 +39,11 @@ const FLAGS = [
 function lanesOf({ lanes, device }: StepCausesPayload, place: number): StackedBar["lanes"] {
   const looks = categoryLooks(device);
   return STACKED.map((lane) =>
-    laneOrder(lane).flatMap(({ category, on }) =>
-      lanes
-        .filter((one) => one.lane === lane && one.category === category && one.on_path === on)
-        .map(({ time_ns }) => ({
-          look: looks.findIndex(({ key }) => key === category),
-          pale: !on && category !== "device_wait",
-          value: time_ns[place] ?? 0,
-        })),
-    ),
+    stackedParts(lanes, lane).map(({ category, on_path, time_ns }) => ({
+      look: looks.findIndex(({ key }) => key === category),
+      pale: isPale(category, on_path),
+      value: time_ns[place] ?? 0,
+    })),
   ).filter((pieces) => pieces.length);
 }
 

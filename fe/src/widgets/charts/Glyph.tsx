@@ -8,6 +8,7 @@ import { formatTime } from "../../base/units";
 import {
   drawGlyph,
   type GlyphSize,
+  isPale,
   type Lane,
   type LaneColumns,
   mainRuns,
@@ -185,8 +186,7 @@ function Parts({ drawn, looks, id, width, high }: PartsProps) {
           />
         ))}
         {drawn.parts.map(({ lane, category, on, area, edge }) => {
-          // Waiting is neither work on the path nor beside it.
-          const pale = !on && category !== "device_wait";
+          const pale = isPale(category, on);
           return (
             <g key={`${lane} ${category} ${on}`}>
               <path class={pale ? "glyph-pale" : ""} d={area} style={{ fill: fill(category) }} />

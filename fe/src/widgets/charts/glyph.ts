@@ -30,26 +30,16 @@ export const SIZES = {
 } as const;
 export type GlyphSize = keyof typeof SIZES;
 
-/** From the gutter outwards. */
-const ORDER: Readonly<Record<Lane, readonly string[]>> = {
-  device: ["compute", "communication", "waiting", "copies"],
-  host: [
-    "data_loading",
-    "communication",
-    "waiting",
-    "compute",
-    "forward",
-    "backward",
-    "optimizer",
-    "python",
-    "device_wait",
-    "not_recorded",
-  ],
-};
+/** The parts of a lane from the gutter outwards: what is on the path, then what is beside it, each in the order that the server gives. */
+export const stackedParts = <T extends Pick<LanePart, "lane" | "on_path">>(
+  parts: readonly T[],
+  lane: Lane,
+): T[] =>
+  parts.filter((part) => part.lane === lane).sort((a, b) => Number(b.on_path) - Number(a.on_path));
 
-/** The parts of a lane from the gutter outwards: what is on the path, then what is beside it. */
-export const laneOrder = (lane: Lane): { category: string; on: boolean }[] =>
-  [true, false].flatMap((on) => ORDER[lane].map((category) => ({ category, on })));
+/** Waiting is neither work on the path nor beside it. */
+export const isPale = (category: string, onPath: boolean): boolean =>
+  !onPath && category !== "device_wait";
 
 /** Values of columns in `count` columns, fewer of them: the area stays. */
 export function resampled(values: readonly number[], count: number): number[] {
@@ -103,15 +93,12 @@ export function drawGlyph(glyph: LaneColumns, width: number, size: GlyphSize): D
     const y = (level: number): number => round(foot + (sign * level * high) / FULL);
     const stack: Stacked[] = [];
     let base = Array<number>(count).fill(0);
-    for (const part of laneOrder(lane)) {
-      const found = glyph.parts.find(
-        (one) => one.lane === lane && one.category === part.category && one.on_path === part.on,
-      );
-      if (!found) continue;
-      const columns = resampled(found.columns, count);
+    for (const part of stackedParts(glyph.parts, lane)) {
+      const { category, on_path } = part;
+      const columns = resampled(part.columns, count);
       const top = columns.map((value, i) => (base[i] ?? 0) + value);
-      if (part.on) columns.forEach((value, i) => (on[lane][i] = (on[lane][i] ?? 0) + value));
-      stack.push({ lane, ...part, bottom: base.map(y), top: top.map(y) });
+      if (on_path) columns.forEach((value, i) => (on[lane][i] = (on[lane][i] ?? 0) + value));
+      stack.push({ lane, category, on: on_path, bottom: base.map(y), top: top.map(y) });
       base = top;
     }
     const outer = outermost(stack, count);

@@ -93,8 +93,8 @@ def words_of(file: str) -> dict[str, Words]:
 
 
 class Rule(Words, frozen=True, kw_only=True):
-    """A rule: what it finds, the change that it states, and what is said about it. Alone in a file it has the file's name as its key
-    and the docstring there as its definition; of several those of its claim.
+    """A rule: what it finds, the change that it states, and what is said about it. Alone in a file it has the docstring there as its
+    definition; of several that of its claim.
 
     Attributes:
         place: their order; of two rules about the same device work the first one stands.
@@ -126,7 +126,7 @@ class Rule(Words, frozen=True, kw_only=True):
 
 
 class Question(dict[str, Rule]):
-    """A question with several tests: the rules of one file, by key."""
+    """The rules of one file, by key: one, or several tests of a question."""
 
     def __init__(self, module: str) -> None:
         super().__init__()

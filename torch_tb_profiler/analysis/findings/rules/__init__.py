@@ -1,5 +1,5 @@
 """The rules: those of this folder, which know one pattern, and the questions that are asked of any place. A file in one of the two
-folders is a rule, or has those whose words stand in the file of its name (``words/``): nothing else lists them.
+folders has the rules whose words stand in the file of its name (``words/``): nothing else lists them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from functools import cached_property
 from importlib import import_module
 from pkgutil import iter_modules
 
-from torch_tb_profiler.analysis.findings.rule import WORDS, Rule, words_of
+from torch_tb_profiler.analysis.findings.rule import Rule, words_of
 from torch_tb_profiler.analysis.reasons import questions
 
 
@@ -17,8 +17,7 @@ class _Rules(Mapping[str, Rule]):
     """By key, in the order in which they may claim time. Who looks one up imports no other."""
 
     def __getitem__(self, key: str) -> Rule:
-        module = import_module(self.modules[key])
-        found: Rule = module.RULE if hasattr(module, "RULE") else module.QUESTION[key]
+        found: Rule = import_module(self.modules[key]).QUESTION[key]
         return found
 
     def __iter__(self) -> Iterator[str]:
@@ -34,8 +33,7 @@ class _Rules(Mapping[str, Rule]):
         files = {
             one.name: f"{name}.{one.name}" for name, path in rooms for one in iter_modules(path)
         }
-        grouped = {path.stem: files.pop(path.stem, "") for path in WORDS.glob("*.json")}
-        return files | {key: own for file, own in grouped.items() for key in words_of(file)}
+        return {key: module for file, module in files.items() for key in words_of(file)}
 
     @cached_property
     def _ordered(self) -> list[str]:

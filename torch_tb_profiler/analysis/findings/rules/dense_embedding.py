@@ -17,7 +17,6 @@ from collections import Counter
 
 import numpy as np
 
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.operators import (
     beneath,
     calls_take,
@@ -28,7 +27,7 @@ from torch_tb_profiler.analysis.findings.operators import (
     tensors,
     times_of_calls,
 )
-from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
@@ -167,31 +166,5 @@ def _by_time(context: RuleContext, backward: Ints, fill: Ints) -> Ints:
     return inside[np.array(sorted(chosen), np.int64)]
 
 
-RULE = Rule(
-    place=86,
-    claim=_claim,
-    title="Gradients of an embedding are dense",
-    action="Use sparse gradients for the embedding",
-    fact="its whole table is updated in each {step}",
-    sentence="""The gradients of an embedding are dense: in each {step} its whole table is filled with zeros and updated,
-    although few rows are used{at}; with sparse gradients the {step} is {gain} ({share}) shorter.""",
-    attempt="""Create the table with nn.Embedding(..., sparse=True) and give it an optimizer that takes sparse gradients, such
-    as torch.optim.SparseAdam or SGD; the other parameters keep theirs.""",
-    caveat="""SparseAdam updates the moments of the rows in use only, so results differ slightly; weight decay and norms
-    over all gradients need dense ones.""",
-    views=("overview", "operator", "module"),
-    certainty="likely",
-    cause="Dense gradients of an embedding take {dense} of {the_step}",
-    without="With sparse gradients",
-    links=(
-        ("nn.Embedding, sparse", links.DOCS + "generated/torch.nn.Embedding.html"),
-        ("SparseAdam", links.DOCS + "generated/torch.optim.SparseAdam.html"),
-    ),
-    details=(("rows", "Of the table's {rows} rows at most {used} are used."),),
-    reach=Reach(0.6, 1.3),
-    numbers={
-        "dense": ("Time for rows that are not used", "ns"),
-        "rows": ("Rows of the table", "count"),
-        "used": ("Rows that are used at most", "count"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("dense_embedding", 86, _claim, certainty="likely", reach=Reach(0.6, 1.3))

@@ -18,10 +18,9 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone, together, work_takes
 from torch_tb_profiler.analysis.findings.operators import active_dropout, launched_during
-from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.hardware.peaks import achievable_share
 from torch_tb_profiler.patterns import regex
@@ -159,32 +158,5 @@ def _arithmetic(context: RuleContext, row: Ints) -> Array:
     return np.asarray(time[workload])
 
 
-RULE = Rule(
-    place=141,
-    claim=_claim,
-    title="Attention is written out instead of fused",
-    action="Call scaled_dot_product_attention",
-    fact="a softmax between two products, {attentions} times per {step}",
-    sentence="""{attentions} times per {step} a softmax runs between two batched products{at}, and the scores are
-    written and read by each operator; with scaled_dot_product_attention the {step} is {gain} ({share}) shorter.""",
-    attempt="""Call torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=…, is_causal=…) instead of
-    the products, scaling, mask, softmax and dropout. In Transformers: attn_implementation="sdpa" (or
-    "flash_attention_2") in from_pretrained; in diffusers: AttnProcessor2_0; in nn.MultiheadAttention: need_weights=False.""",
-    caveat="""Where the weights of the attention are needed (output_attentions) or scores are changed by more than
-    a mask, it cannot stand in; flex_attention may. Small scores gain little.""",
-    views=("overview", "operator", "kernel", "efficiency"),
-    certainty="likely",
-    cause="Attention without scaled_dot_product_attention costs {gain} of {the_step}",
-    without="With fused attention (SDPA)",
-    links=(
-        (
-            "scaled_dot_product_attention",
-            links.DOCS + "generated/torch.nn.functional.scaled_dot_product_attention.html",
-        ),
-    ),
-    reach=Reach(0.6, 1.6),
-    numbers={
-        "attentions": ("Attentions", "count"),
-        "between": ("Time between the products", "ns"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("eager_attention", 141, _claim, certainty="likely", reach=Reach(0.6, 1.6))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.operators import (
     calls_take,
     keeps_growing,
@@ -18,7 +17,7 @@ from torch_tb_profiler.analysis.findings.operators import (
     read_arguments,
     times_of_calls,
 )
-from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
 
@@ -89,25 +88,5 @@ def _longer(context: RuleContext, cats: Ints, step: Ints) -> tuple[Ints, Ints]:
     return (cats, step) if keeps_growing(time, STEADY, GROWS) else (none, none)
 
 
-RULE = Rule(
-    place=84,
-    claim=_claim,
-    title="A tensor grows by torch.cat in a loop",
-    action="Append to a list, concatenate once",
-    fact="{calls} calls of torch.cat per {step}",
-    sentence="""{calls} calls of torch.cat per {step} copy all that was gathered before again{at}; with one at the
-    end the {step} is {gain} ({share}) shorter.""",
-    attempt="""Append to a list and call torch.cat once, or allocate the whole tensor before the loop and write into
-    its slices; for keys and values a cache of fixed size (StaticCache).""",
-    caveat="Where each round needs all that was gathered as one tensor, only the tensor that is allocated before helps.",
-    views=("overview", "operator", "kernel"),
-    certainty="likely",
-    cause="A tensor that grows by torch.cat takes {growing} of {the_step}",
-    without="With one torch.cat",
-    links=(("torch.cat", links.DOCS + "generated/torch.cat.html"),),
-    reach=Reach(0.5, 1.3),
-    numbers={
-        "calls": ("Calls", "count"),
-        "growing": ("Time in these calls", "ns"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("growing_cat", 84, _claim, certainty="likely", reach=Reach(0.5, 1.3))

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.backward_calls import PAUSE
 from torch_tb_profiler.analysis.findings.edits import stretches_take
-from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.hardware.formulas import BREAK, Formula, formulas_in, letter_of
 from torch_tb_profiler.store.columns import Ints
 
@@ -100,32 +99,5 @@ def _one_pass(context: RuleContext, row: Ints, whole: bool) -> list[tuple[int, i
     return [(int(t), int(a), int(b), left) for t, a, b in zip(track, start, end, strict=True)]
 
 
-RULE = Rule(
-    place=173,
-    claim=_claim,
-    title="A formula is written out of small passes over its tensors",
-    action="Use the fused call: {call}",
-    fact="{operators} operators per {step} for {formula}",
-    sentence="""{formulas} formulas per {step}, most of them like {formula}, are written out of {operators} pointwise
-    operators and reductions{at}, each of which reads and writes all elements; with {call} the {step} is {gain} ({share})
-    shorter.""",
-    words=("formula", "call"),
-    attempt="""Replace the formula by the fused call: torch.nn.functional.layer_norm, rms_norm, gelu, softmax or
-    cross_entropy; where there is none, compile the function with torch.compile.""",
-    caveat="""Which formula it is is told from the names and the order of operators; a value between that is used
-    elsewhere still has to be made.""",
-    views=("overview", "operator", "module"),
-    certainty="likely",
-    cause="A hand-written formula of pointwise operators costs {gain} of {the_step}",
-    without="With the fused call",
-    links=(
-        links.COMPILE,
-        ("torch.nn.functional", links.DOCS + "nn.functional.html"),
-    ),
-    reach=Reach(0.7, 1.6),
-    numbers={
-        "formulas": ("Formulas", "count"),
-        "operators": ("Their operators", "count"),
-        "time": ("Their time, backward included", "ns"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("handwritten_formula", 173, _claim, certainty="likely", reach=Reach(0.7, 1.6))

@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.catalogue import known_fix
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
 from torch_tb_profiler.analysis.findings.host_time import neighbours, on_path, silent
-from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Question, RuleContext
 from torch_tb_profiler.analysis.what_if.changes import launching
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations, take_away
@@ -160,25 +160,5 @@ def _words(context: RuleContext, place: int) -> str:
     return f"{frame.function} at {frame.file}({frame.line})"
 
 
-RULE = Rule(
-    place=110,
-    claim=_claim,
-    title="The {device} waits for the host",
-    action="Move host work out of the {step}",
-    fact="nothing is launched for up to {longest}",
-    sentence="""The host launches nothing in stretches of up to {longest}, {stretches} per {step}, and they are on the
-    critical path; without them the {step} is {gain} ({share}) shorter.""",
-    attempt="""Look at what the host does there: computing on the CPU, loading or compiling kernels,
-    reading files, logging. Move it out of the {step} or into another thread.""",
-    caveat="""The host itself may wait for what the trace does not show: a request, a file, another
-    process. A first call compiles or loads kernels once.""",
-    views=("overview", "trace"),
-    cause="The host holds the {device} up for {gain} of {the_step}",
-    without="Without that",
-    details=(
-        ("doing", "It is in {doing}."),
-        ("kind", "It is {kind}."),
-        ("why", "{why}."),
-    ),
-    numbers={"longest": ("Longest", "ns"), "stretches": ("Stretches", "count")},
-)
+QUESTION = Question(__name__)
+QUESTION.state("idle_host", 110, _claim)

@@ -13,9 +13,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
-from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, RuleContext
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -74,29 +73,5 @@ def _is_user_code_next(text: str) -> bool:
     return match is not None and is_user_code(match["file"])
 
 
-RULE = Rule(
-    place=40,
-    claim=_claim,
-    title="The {step} waits for input data",
-    action="Prepare batches in worker processes",
-    fact="longest wait {longest}",
-    sentence="""The program waits for its next batch while the {device} has nothing to do; with
-    batches ready the {step} is {gain} ({share}) shorter. The longest wait was {longest}.""",
-    attempt="""Load in worker processes (num_workers above 0) or in more of them, and keep them
-    alive (persistent_workers=True). Move decoding and augmentation out of the step or onto the
-    {device}. pin_memory=True speeds up the copy that follows.""",
-    caveat="""More workers do not help workers that wait for storage. The first batch of an epoch
-    also starts the workers.""",
-    views=("overview", "trace"),
-    links=(links.LOADING, links.TUNING),
-    cause="Loading data takes {path} of {the_step}",
-    causes=(PathCause.DATALOADER,),
-    without="With batches ready",
-    host_sentence="""The DataLoader takes {gain} of the {step} ({share}); the longest wait was
-    {longest}.""",
-    details=(
-        ("single_process", "The batches are made in the training process (num_workers=0)."),
-        ("worker_processes", "Worker processes make the batches, and the program still waits."),
-    ),
-    numbers={"batches": ("Batches waited for", "count"), "longest": ("Longest", "ns")},
-)
+QUESTION = Question(__name__)
+QUESTION.state("input_bound", 40, _claim, causes=(PathCause.DATALOADER,))

@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.arrays.intervals import measure, shared, union
 from torch_tb_profiler.analysis.critical_path.host import is_waiting_frame
 from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
-from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, RuleContext
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
@@ -95,22 +95,5 @@ def _medians(name: Ints, length: Ints) -> Ints:
     return result
 
 
-RULE = Rule(
-    place=44,
-    claim=_claim,
-    title="Another thread holds the interpreter lock",
-    action="Move the other thread's work to a process",
-    fact="it holds the interpreter lock for {taken}",
-    sentence="""Another thread runs Python and holds the interpreter lock (GIL) while the program
-    waits for it: {taken} of the {step}, in {stretches} stretches{at}. Without that the {step} is {gain}
-    ({share}) shorter.""",
-    attempt="""Move that work to another process (multiprocessing, concurrent.futures.ProcessPoolExecutor) or into
-    calls that release the lock, as NumPy's and PyTorch's do.""",
-    caveat="sys.setswitchinterval shortens each wait, but the other thread still takes its share of the time.",
-    views=("overview", "trace"),
-    certainty="likely",
-    cause="Another thread holds the interpreter lock for {taken} of {the_step}",
-    without="Without that",
-    details=(("what", "The other thread is in {what}."),),
-    numbers={"taken": ("Taken", "ns"), "stretches": ("Stretches", "count")},
-)
+QUESTION = Question(__name__)
+QUESTION.state("interpreter_held", 44, _claim, certainty="likely")

@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_takes
 from torch_tb_profiler.analysis.findings.operators import keeps_growing
-from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.reasons.dispatch import CallWork
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
@@ -160,27 +160,5 @@ def _kernels(context: RuleContext, start: Ints, end: Ints, length: Array) -> tup
     return some.row, np.maximum(time / length[place[place >= 0]], np.minimum(time, BRIEF))
 
 
-RULE = Rule(
-    place=91,
-    claim=_claim,
-    title="Generation computes all earlier tokens again",
-    action="Keep keys and values of earlier tokens",
-    fact="{passes} passes over up to {last_length} tokens",
-    sentence="""Each new token computes all earlier ones again{at}: {passes} passes per {step}, over {first_length} to
-    {last_length} tokens; with a key/value cache, where a pass computes one token, the {step} is {gain} ({share})
-    shorter.""",
-    attempt="""Keep the keys and values of earlier tokens: use_cache=True in Transformers' generate(), or pass
-    past_key_values (a DynamicCache or StaticCache) to the next call and only the new token as input.""",
-    caveat="""The cache takes memory, as much as layers × tokens × width. Models that change earlier tokens cannot use
-    one.""",
-    views=("overview", "operator", "module"),
-    certainty="likely",
-    cause="Generating without a key/value cache costs {gain} of {the_step}",
-    without="With a key/value cache",
-    reach=Reach(0.6, 1.5),
-    numbers={
-        "passes": ("Passes", "count"),
-        "first_length": ("Tokens of the shortest", "count"),
-        "last_length": ("Tokens of the longest", "count"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("no_key_value_cache", 91, _claim, certainty="likely", reach=Reach(0.6, 1.5))

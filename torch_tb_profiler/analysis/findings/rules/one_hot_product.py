@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.backward_calls import PAUSE
 from torch_tb_profiler.analysis.findings.edits import calls_gone
 from torch_tb_profiler.analysis.findings.operators import (
@@ -22,7 +21,7 @@ from torch_tb_profiler.analysis.findings.operators import (
     most_named,
     read_arguments,
 )
-from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
@@ -143,32 +142,5 @@ def _plain(context: RuleContext, row: Ints, chains: list[tuple[int, int]]) -> li
     return chains if reads else []
 
 
-RULE = Rule(
-    place=174,
-    claim=_claim,
-    title="A one-hot matrix is multiplied by a table",
-    action="Look rows up instead of multiplying",
-    fact="{product}",
-    sentence="""A one-hot matrix is made and multiplied by a table ({product}){at}: {wasted} of the {step} with the backward of it.
-    An embedding lookup reads the rows instead, and the {step} is {gain} ({share}) shorter.""",
-    attempt="""Use the indices themselves: torch.nn.functional.embedding(indices, table) (or nn.Embedding, or table[indices])
-    gives what one_hot(indices, n).float() @ table does.""",
-    caveat="The one-hot matrix has to be made where something else needs it. Sums may be rounded otherwise.",
-    views=("overview", "operator"),
-    words=("product",),
-    certainty="likely",
-    cause="Multiplying by a one-hot matrix takes {wasted} of {the_step}",
-    without="With an embedding lookup",
-    links=(
-        (
-            "torch.nn.functional.embedding",
-            links.DOCS + "generated/torch.nn.functional.embedding.html",
-        ),
-    ),
-    details=(("matrices", "One-hot matrices per {step}: {matrices}."),),
-    reach=Reach(0.6, 1.3),
-    numbers={
-        "matrices": ("One-hot matrices", "count"),
-        "wasted": ("Time in them and their products", "ns"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("one_hot_product", 174, _claim, certainty="likely", reach=Reach(0.6, 1.3))

@@ -14,10 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_takes, together, work_scaled
 from torch_tb_profiler.analysis.findings.operators import outermost
-from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
 
@@ -113,30 +112,5 @@ def _inside(context: RuleContext, region: Ints, rows: Ints) -> Mask:
     return np.asarray(inside & np.isin(track, spans["track"][region]))
 
 
-RULE = Rule(
-    place=90,
-    claim=_claim,
-    title="The optimizer updates its parameters one by one",
-    action="Use a fused optimizer",
-    fact="parameters are updated one by one",
-    sentence="""Each step of the optimizer launches {kernels} kernels, half of them of
-    {median_kernel} or less; as one the {step} is {gain} ({share}) shorter.""",
-    attempt="""Create the optimizer with fused=True: one kernel (on the CPU one call) updates all parameters; where it has none,
-    on a device foreach=True.""",
-    caveat="Not every optimizer has one, and foreach needs memory for its intermediate values.",
-    views=("overview", "operator", "kernel"),
-    certainty="likely",
-    cause="Updating parameters one by one costs {gain} of {the_step}",
-    without="With a fused optimizer",
-    links=(("Optimizer implementations", links.DOCS + "optim.html#algorithms"),),
-    host_sentence="""Each step of the optimizer runs {operators} operators, half of them of
-    {median_operator} or less; as one call the {step} is {gain} ({share}) shorter.""",
-    reach=Reach(0.6, 1.5),
-    numbers={
-        "kernels": ("Kernels", "count"),
-        "median_kernel": ("Median kernel", "ns"),
-        "region": ("Optimizer's step on the host", "ns"),
-        "operators": ("Operators", "count"),
-        "median_operator": ("Median operator", "ns"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("optimizer_unfused", 90, _claim, certainty="likely", reach=Reach(0.6, 1.5))

@@ -13,10 +13,9 @@ import re
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, positions_of
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import calls_gone
 from torch_tb_profiler.analysis.findings.operators import launched_in, most_named, outermost
-from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
 
@@ -111,29 +110,5 @@ def _numbered(context: RuleContext, call: Ints) -> tuple[Ints, Ints, Ints]:
     return row[inside], arguments["sequence"][known][inside], positions_of(call, home[inside])
 
 
-RULE = Rule(
-    place=79,
-    claim=_claim,
-    title="The forward pass is repeated for numbers that it already gave",
-    action="Keep the output of the first forward pass",
-    fact="{repeats} of {calls} calls of {module} repeat it",
-    sentence="""Of {calls} calls of {module} per {step}, {repeats} repeat the forward pass on an input of the same shape, with the
-    same weights, and have no backward: a number is read from each{at}. With the first output kept the {step} is {gain}
-    ({share}) shorter.""",
-    words=("module",),
-    attempt="""Keep the output of the call that is differentiated, output = model(x), and compute accuracy, confidence and
-    losses from output.detach().""",
-    caveat="""Whether the input is the same is not recorded: if it is another batch, this is evaluation; do it under
-    torch.no_grad() and less often. Dropout gives other values at each call.""",
-    views=("overview", "module"),
-    certainty="likely",
-    cause="Repeated forward passes without a backward take {again} of {the_step}",
-    without="With the first output kept",
-    links=(("Tensor.detach", links.DOCS + "generated/torch.Tensor.detach.html"),),
-    reach=Reach(0.6, 1.3),
-    numbers={
-        "calls": ("Calls", "count"),
-        "repeats": ("Of them repeated", "count"),
-        "again": ("Time of the repeated calls", "ns"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("repeated_forward", 79, _claim, certainty="likely", reach=Reach(0.6, 1.3))

@@ -13,9 +13,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure
 from torch_tb_profiler.analysis.facts.launches import ALLOCATES
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
-from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, RuleContext
 from torch_tb_profiler.analysis.what_if.loading import loading_calls
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
@@ -77,23 +76,5 @@ def _once(context: RuleContext, row: Ints) -> Ints:
     return np.array(chosen, np.int64)
 
 
-RULE = Rule(
-    place=45,
-    claim=_claim,
-    title="The recording holds the start of the program",
-    action="Record after start-up",
-    fact="{taken} of start-up",
-    sentence="""{taken} of the {step} is start-up: the context of the {device}, imports and compiled code are made once; without it
-    the {step} is {gain} ({share}) shorter.""",
-    attempt="""Record steps after the first ones: schedule(wait=1, warmup=2, active=3) and step() after each
-    iteration. A program that starts often keeps a process alive, or loads lazily
-    (CUDA_MODULE_LOADING=LAZY).""",
-    caveat="A program that runs once pays for its start.",
-    views=("overview",),
-    certainty="likely",
-    cause="Start-up takes {gain} of {the_step}",
-    without="Without it",
-    links=(("Profiler schedule", links.DOCS + "profiler.html#torch.profiler.schedule"),),
-    details=(("call", "The longest part is {call}: {longest}."),),
-    numbers={"taken": ("Taken", "ns"), "longest": ("Longest call", "ns")},
-)
+QUESTION = Question(__name__)
+QUESTION.state("start_up", 45, _claim, certainty="likely")

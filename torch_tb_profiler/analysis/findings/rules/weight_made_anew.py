@@ -13,10 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import window_at
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_gone, together
 from torch_tb_profiler.analysis.findings.operators import launched_in
-from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.roles import Role
@@ -123,36 +122,5 @@ def _backward(context: RuleContext, operators: Ints, start: Ints, end: Ints) -> 
     return np.unique(np.concatenate(parts)).astype(np.int64)
 
 
-RULE = Rule(
-    place=80,
-    claim=_claim,
-    title="A parametrized weight is computed again at each call",
-    action="Cache parametrized weights within a {step}",
-    fact="made {made} times per {step}",
-    sentence="""A parametrization (spectral norm, weight norm) makes weights {made} times per {step}, again and again
-    although no parameter changed in between{at}; made once each, the {step} is {gain} ({share}) shorter.""",
-    attempt="""Enclose the calls of a step in `with torch.nn.utils.parametrize.cached():`, which keeps each weight until its
-    end; use torch.nn.utils.parametrizations.spectral_norm or weight_norm for it instead of the older functions.""",
-    caveat="A spectral norm then iterates once per step in training. One backward must use all that is made in it.",
-    views=("overview", "module", "operator"),
-    certainty="likely",
-    cause="Computing parametrized weights again takes {again} of {the_step}",
-    without="With parametrize.cached()",
-    links=(
-        (
-            "torch.nn.utils.parametrize.cached",
-            links.DOCS + "generated/torch.nn.utils.parametrize.cached.html",
-        ),
-        (
-            "Parametrizations",
-            "https://docs.pytorch.org/tutorials/intermediate/parametrizations.html",
-        ),
-    ),
-    details=(("weights", "There are {weights} such weights at most."),),
-    reach=Reach(0.6, 1.8),
-    numbers={
-        "made": ("Weights made", "count"),
-        "weights": ("Weights at most", "count"),
-        "again": ("Time in making them again", "ns"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("weight_made_anew", 80, _claim, certainty="likely", reach=Reach(0.6, 1.8))

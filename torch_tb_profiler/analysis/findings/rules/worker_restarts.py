@@ -11,9 +11,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.facts.host_names import spans_named
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import host_skips
-from torch_tb_profiler.analysis.findings.rule import Candidate, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, RuleContext
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.roles import Role
 
@@ -46,23 +45,5 @@ def _claim(context: RuleContext) -> Candidate | None:
     )
 
 
-RULE = Rule(
-    place=49,
-    claim=_claim,
-    title="Workers of the DataLoader are started anew",
-    action="Keep DataLoader workers alive",
-    fact="{processes} worker processes start per {step}",
-    sentence="""The DataLoader starts {processes} worker processes per {step} and ends them again, {taken} of the
-    {step}{at}; with workers that are kept the {step} is {gain} ({share}) shorter.""",
-    attempt="DataLoader(..., persistent_workers=True) keeps the workers from one epoch to the next.",
-    caveat="Workers that are kept also keep their memory, and do not see later changes of the data set.",
-    views=("overview", "trace"),
-    cause="Restarting DataLoader workers takes {taken} of {the_step}",
-    without="With persistent workers",
-    links=(links.LOADING,),
-    numbers={
-        "restarts": ("Restarts", "count"),
-        "processes": ("Processes started", "count"),
-        "taken": ("Taken", "ns"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("worker_restarts", 49, _claim)

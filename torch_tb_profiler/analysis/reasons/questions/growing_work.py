@@ -30,15 +30,14 @@ from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.facts.step_kinds import growth_of
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.claims import WHOLE
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.operators import calls_take, outermost
 from torch_tb_profiler.analysis.findings.rule import (
     Candidate,
     Claims,
+    Question,
     Reach,
-    Rule,
     RuleContext,
     without_time,
 )
@@ -275,37 +274,5 @@ def _pauses(context: RuleContext, steps: Ints) -> Iterator[_Part]:
         yield _Part(what, before, gaps.begins[step, at], gaps.ends[step, at], step)
 
 
-RULE = Rule(
-    place=34,
-    claim=_claim,
-    title="Work grows from {step} to {step}",
-    action="Stop what grows from {step} to {step}",
-    fact="{what}: {grown} more at last than at first",
-    sentence="{what} grows{at}: {grows}.",
-    words=("what", "grows"),
-    attempt="""Look at what is kept from step to step and read again in each: a list that is appended to, a cache without a limit, hooks or
-    callbacks registered in the loop, a graph that is not cut (detach() the state that is carried on). Keep a fixed number of entries
-    (collections.deque(maxlen=n)) or a running mean, and detach() or item() what is kept.""",
-    caveat="Where the inputs grow by themselves, as sequences sorted by length do, nothing is kept.",
-    views=("overview", "trace"),
-    certainty="likely",
-    cause="Work grows with each {step}: {what} takes {taken} of {the_step}",
-    without="As when the growth began",
-    reach=Reach(0.6, 1.3),
-    links=(("Tensors kept by a list", links.DOCS + "notes/faq.html"),),
-    remark="Each {step} takes {growth} longer than the one before: {first} at first, {last} at last.",
-    details=(
-        ("saves", "As it was when the growth began the {step} is {gain} ({share}) shorter."),
-        (
-            "growth",
-            "Each {step} takes {growth} longer than the one before: {first} at first, {last} at last.",
-        ),
-    ),
-    numbers={
-        "taken": ("Time of what grows", "ns"),
-        "grown": ("Growth while recorded", "share"),
-        "growth": ("Longer per {step}", "ns"),
-        "first": ("First {step}", "ns"),
-        "last": ("Last {step}", "ns"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("growing_work", 34, _claim, certainty="likely", reach=Reach(0.6, 1.3))

@@ -27,7 +27,6 @@ from collections.abc import Callable
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.candidate import Certainty
 from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_gone, together
 from torch_tb_profiler.analysis.findings.operators import (
@@ -38,7 +37,7 @@ from torch_tb_profiler.analysis.findings.operators import (
     read_arguments,
     tensors,
 )
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, RuleContext
 from torch_tb_profiler.hardware.results import Shape
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
@@ -46,6 +45,7 @@ from torch_tb_profiler.store.roles import Role
 
 FEWEST = 4
 """Parameters per step without an update from which on they are frozen layers."""
+_DOCS = "https://docs.pytorch.org/docs/stable/"
 _CHECKS = regex(r"aten::(?:isnan|_is_any_true|item)$")
 _SURE = "aten::_is_any_true"
 _NODE = regex(r"autograd::engine::evaluate_function")
@@ -325,19 +325,19 @@ _TEXTS = {
         "Remove torch.autograd.set_detect_anomaly(True) or detect_anomaly(): it is for finding a NaN, not for training.",
         (
             "Anomaly detection",
-            links.DOCS + "autograd.html#torch.autograd.set_detect_anomaly",
+            _DOCS + "autograd.html#torch.autograd.set_detect_anomaly",
         ),
     ),
     "dropout without a backward pass": (
         "Call model.eval() before inference",
         """Call model.eval() before inference, or pass dropout_p=0.0 (scaled_dot_product_attention) and training=self.training
     (functional.dropout): torch.no_grad() alone leaves dropout on.""",
-        ("Module.eval", links.DOCS + "generated/torch.nn.Module.html#torch.nn.Module.eval"),
+        ("Module.eval", _DOCS + "generated/torch.nn.Module.html#torch.nn.Module.eval"),
     ),
     "filling gradients with zeros": (
         "Set gradients to None, not zero",
         "Call zero_grad(set_to_none=True), the default: the backward pass then sets the gradients.",
-        ("zero_grad", links.DOCS + "generated/torch.optim.Optimizer.zero_grad.html"),
+        ("zero_grad", _DOCS + "generated/torch.optim.Optimizer.zero_grad.html"),
     ),
     "computing gradients that nobody uses": (
         "Freeze layers for autograd, too",
@@ -345,7 +345,7 @@ _TEXTS = {
     front of it is trained.""",
         (
             "Setting requires_grad",
-            links.DOCS + "notes/autograd.html#setting-requires-grad",
+            _DOCS + "notes/autograd.html#setting-requires-grad",
         ),
     ),
     "searching for unused parameters": (
@@ -354,57 +354,9 @@ _TEXTS = {
     {step}, static_graph=True finds them once; gradient_as_bucket_view=True saves the copies of the gradients, too.""",
         (
             "find_unused_parameters and static_graph",
-            links.DOCS + "generated/torch.nn.parallel.DistributedDataParallel.html",
+            _DOCS + "generated/torch.nn.parallel.DistributedDataParallel.html",
         ),
     ),
 }
-RULE = Rule(
-    place=56,
-    claim=_claim,
-    title="Of no use: {what}",
-    action="Turn it off",
-    sentence="""{what} costs time{at}, and nothing in the recording uses what it makes; without it the {step} is {gain} ({share})
-    shorter.""",
-    attempt="Turn it off.",
-    caveat="""What uses it may not have been recorded: a hunt for a NaN needs its checks, an estimate of how sure a model is its random
-    masks, and parameters may go unused, or be updated, in other {several}.""",
-    views=("overview", "operator", "distributed"),
-    cause="{what} costs {gain} of {the_step}",
-    without="Without it",
-    words=("what",),
-    details=(
-        ("checks", "Gradients that are checked for NaN: {checks} per {step}."),
-        ("stacks", "Operators whose Python stack is written down: {stacks} per {step}."),
-        ("masks", "Random masks: {masks} per {step}; the model is in training mode."),
-        (
-            "attention",
-            "Because of it attention takes its plain path on the CPU ({attention} times per {step}): scores are written and read again.",
-        ),
-        (
-            "fills",
-            "Calls that fill with zeros: {fills} per {step}; calls that add to them: {sums}.",
-        ),
-        (
-            "frozen",
-            """Gradients of {frozen} parameters, of layers that are frozen, are computed in each {step}, and no optimizer updates them.""",
-        ),
-        ("updated", "Parameters that are updated: {updated}."),
-        (
-            "parameters",
-            "DistributedDataParallel searches its graph ({searches} times per {step}) and checks {parameters} parameters each time: all are used.",
-        ),
-        ("sent", "Which of them were used costs one more all_reduce each time."),
-    ),
-    numbers={
-        "checks": ("Gradients checked", "count"),
-        "stacks": ("Stacks written down", "count"),
-        "masks": ("Random masks", "count"),
-        "attention": ("Attentions on their plain path", "count"),
-        "fills": ("Fills", "count"),
-        "sums": ("Additions", "count"),
-        "frozen": ("Parameters without an update", "count"),
-        "updated": ("Parameters that are updated", "count"),
-        "parameters": ("Parameters", "count"),
-        "searches": ("Searches", "count"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("machinery_without_use", 56, _claim)

@@ -25,10 +25,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows
 from torch_tb_profiler.analysis.arrays.nesting import climb
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_scaled
 from torch_tb_profiler.analysis.findings.operators import launched_during, outermost
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
 from torch_tb_profiler.analysis.reasons.dispatch import PRODUCTS, CallWork
@@ -282,43 +281,5 @@ def _with_pauses(context: RuleContext, row: Ints, stretch: Ints) -> tuple[Ints, 
 
 _FOREACH = """Call torch._foreach_* with the list of all tensors, in place: torch._foreach_lerp_(average, weights, 1 - decay) for a
 moving average (or torch.optim.swa_utils.AveragedModel), clip_grad_norm_(..., foreach=True), an optimizer of torch.optim with fused=True."""
-RULE = Rule(
-    place=92,
-    claim=_claim,
-    title="A Python loop calls operators one by one",
-    action="Call operators once for the whole loop",
-    fact="{operators} {what} per {step}",
-    sentence="""A Python loop calls {operators} {what} per {step}{at}, in {rounds} rounds; the most expensive, {operator}, is
-    called {calls} times, {each} each. With one call over all elements instead the {step} is {gain} ({share}) shorter.""",
-    words=("operator", "what"),
-    details=(
-        (
-            "parameters",
-            "There is a round for each parameter, after the backward pass: a moving average, clipping or an optimizer written by hand.",
-        ),
-        ("backward", "The backward pass of these calls takes {backward} per {step}."),
-    ),
-    attempt="""Call each operator once for all rounds of the loop: add a dimension to its tensors instead of
-    taking elements out of them (one Linear over all time steps, bmm over heads or experts, a convolution with groups, masks by comparing
-    with arange, vmap). Over lists of tensors use torch._foreach_… or clip_grad_norm_(foreach=True). Leave
-    .item() to one call of tolist().""",
-    caveat="""Where a round needs the result of the one before, one call may not exist: then use what is made
-    for it (nn.LSTM, nn.GRU, cumsum), or torch.compile. What remains is estimated from the trace.""",
-    views=("overview", "operator", "module"),
-    certainty="likely",
-    cause="A Python loop of {what} takes {taken} of {the_step}",
-    without="With one call instead",
-    links=(
-        links.COMPILE,
-        ("torch.vmap", links.DOCS + "generated/torch.vmap.html"),
-    ),
-    reach=Reach(0.7, 1.6),
-    numbers={
-        "taken": ("Their time, with backward", "ns"),
-        "operators": ("Small operators", "count"),
-        "calls": ("Calls of the most expensive one", "count"),
-        "each": ("Median of these", "ns"),
-        "rounds": ("Rounds of a loop", "count"),
-        "backward": ("Their backward", "ns"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("many_small_calls", 92, _claim, certainty="likely", reach=Reach(0.7, 1.6))

@@ -28,7 +28,6 @@ from torch_tb_profiler.analysis.critical_path.verdict_texts import in_how_many
 from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
 from torch_tb_profiler.analysis.figures.selection import judged_steps
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.catalogue import Fix, known_fix
 from torch_tb_profiler.analysis.findings.edits import host_skips, thread_time_gone
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
@@ -42,7 +41,7 @@ from torch_tb_profiler.analysis.findings.host_time import (
     python_loop,
 )
 from torch_tb_profiler.analysis.findings.operators import beneath, outermost
-from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Claims, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Claims, Question, RuleContext
 from torch_tb_profiler.analysis.findings.step_outliers import shown
 from torch_tb_profiler.analysis.reasons.places import Places
 from torch_tb_profiler.analysis.reasons.uses import DRAWS
@@ -339,46 +338,5 @@ def _aside(context: RuleContext, own: Mask) -> list[Candidate]:
     return found
 
 
-RULE = Rule(
-    place=290,
-    claim=_claim,
-    title="Code of the program's own takes much of the {step}",
-    action="Do less of {what}, or less often",
-    fact="{taken} of the {step}",
-    sentence="""{what} takes {taken} of the {step}, in {which_steps}{at}, apart from what trains. Without it the {step} is {gain} ({share}) shorter.""",
-    attempt="""Do it less often, on fewer values, or in another thread or process; write a Python loop as operators on whole
-    tensors, or compile the function with torch.compile; compute once what stays the same.""",
-    caveat="""What the program needs of it remains. In a program that neither trains nor has modules it may be
-    the work itself. Recording each Python call takes time that a run without call stacks does not spend.""",
-    views=("overview", "module", "trace"),
-    certainty="likely",
-    cause="{what} takes {taken} of {the_step}",
-    without="Without {what}",
-    words=("what",),
-    links=(links.COMPILE,),
-    details=(
-        ("calls", "Calls per {step}: {calls}."),
-        (
-            "nothing",
-            """Nothing was recorded there: without call stacks that is what Python code (loops, logging, garbage
-            collection), reading and writing files, and waiting (a lock, a sleep) look like.""",
-        ),
-        (
-            "frames",
-            "Its own Python runs in {frames} stretches between operators, within what trains.",
-        ),
-        ("kind", "It is {kind}."),
-        ("callee", "Most of it is in {callee}."),
-        ("often", "It is a Python loop: {often} is called {rounds} times per {step}."),
-        ("known", "Of that, {part} goes to {known}."),
-    ),
-    numbers={
-        "taken": ("Taken", "ns"),
-        "calls": ("Calls", "count"),
-        "frames": ("Stretches", "count"),
-        "in_steps": ("Steps with it", "count"),
-        "of_steps": ("", "count"),
-        "part": ("", "ns"),
-        "rounds": ("Rounds of the Python loop", "count"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("own_code", 290, _claim, certainty="likely")

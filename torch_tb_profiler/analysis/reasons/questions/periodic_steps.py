@@ -24,10 +24,9 @@ from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
-from torch_tb_profiler.analysis.findings import links
 from torch_tb_profiler.analysis.findings.edits import calls_gone
 from torch_tb_profiler.analysis.findings.operators import launched_in
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, RuleContext
 from torch_tb_profiler.analysis.findings.step_outliers import by_design, main_calls, step_of
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.python_frames import PythonFrame, function_name
@@ -159,33 +158,5 @@ def _library_call(context: RuleContext, at: int) -> str:
     return ""
 
 
-RULE = Rule(
-    place=33,
-    claim=_claim,
-    title="Some {several} do more than the others",
-    action="Do the periodic work more rarely",
-    fact="{every_takes} {longer} longer: {extra}",
-    sentence="""{every_takes} {longer} longer than the others ({others}): {extra}{at}. Without that periodic work such
-    a {step} is {gain} ({share}) shorter.""",
-    attempt="""Do it more rarely, do less of it, or do it beside the steps: write checkpoints with
-    torch.distributed.checkpoint.async_save or from another thread; validate on fewer batches under torch.inference_mode();
-    log sums and means and not whole tensors or histograms of all parameters.""",
-    caveat="""How often it comes is told by the recorded steps alone: a longer recording holds the true share.""",
-    views=("overview", "trace"),
-    cause="{every_takes} {longer} longer: {extra}",
-    without="Without that",
-    words=("every_takes", "extra"),
-    links=(
-        (
-            "Asynchronous checkpoints",
-            links.TUTORIALS + "recipes/distributed_async_checkpoint_recipe.html",
-        ),
-        ("Performance tuning guide", links.TUNING[1]),
-    ),
-    numbers={
-        "longer": ("Longer", "ns"),
-        "others": ("Other {several}", "ns"),
-        "some": ("{several} with it", "count"),
-        "steps": ("{several}", "count"),
-    },
-)
+QUESTION = Question(__name__)
+QUESTION.state("periodic_steps", 33, _claim)

@@ -31,6 +31,7 @@ _GLOO = regex(r"gloo:(?!:)")
 _LATE = Reach(0.6, 1.4)
 QUESTION.state("late_itself", 51, None, verdict="itself", reach=_LATE)
 QUESTION.state("straggler", 52, None, verdict="other", reach=_LATE)
+QUESTION.state("held_once", 206, None, verdict="once")
 QUESTION.state(
     "unequal_input", 53, None, verdict="input", certainty="likely", reach=Reach(0.4, 1.4)
 )

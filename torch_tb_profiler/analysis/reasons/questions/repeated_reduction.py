@@ -19,7 +19,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings.edits import calls_gone
-from torch_tb_profiler.analysis.findings.rule import Candidate, Reach, Rule, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight_schema import PathCause
 
@@ -85,32 +85,12 @@ def _again(context: RuleContext, row: Ints, begin: Ints, of_pass: Ints) -> tuple
     return np.concatenate((row[:0], *chosen)), len(parts)
 
 
-RULE = Rule(
-    place=57,
-    claim=_claim,
-    title="Gradients are reduced after each of several backward passes",
-    action="Reduce gradients in the last pass only",
-    fact="{passes} backward passes per {step}, each with its reduction",
-    sentence="""Gradients are reduced over the ranks after each of {passes} backward passes per {step}{at}, and the optimizer waits for the
-    last; {again} collectives are made again before anybody reads what they made. Reduced once the {step} is {gain} ({share}) shorter.""",
-    attempt="""Accumulate gradients without reducing them: run all passes but the last under model.no_sync()
-    (set_requires_gradient_sync(False) with FSDP2), or average by hand once, before optimizer.step().""",
-    caveat="What reads gradients between the passes, such as clipping each, needs them reduced; FSDP keeps whole gradients meanwhile.",
-    views=("overview", "distributed"),
+QUESTION = Question(__name__)
+QUESTION.state(
+    "repeated_reduction",
+    57,
+    _claim,
     certainty="likely",
-    cause="Reducing gradients in each backward pass costs {gain} of {the_step}",
     causes=(PathCause.COMMUNICATION,),
-    without="Reduced once",
-    links=(
-        (
-            "DistributedDataParallel.no_sync",
-            "https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html#torch.nn.parallel.DistributedDataParallel.no_sync",
-        ),
-    ),
     reach=Reach(0.5, 1.4),
-    numbers={
-        "passes": ("Backward passes that reduce", "count"),
-        "again": ("Collectives that are made again", "count"),
-        "taken": ("Their time", "ns"),
-    },
 )

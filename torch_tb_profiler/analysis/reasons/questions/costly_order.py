@@ -6,9 +6,13 @@
     x @ (A @ B)   2·(900·900·900 + 16·900·900) = 1.48 GFLOP
     (x @ A) @ B   2·(16·900·900 + 16·900·900)  = 0.05 GFLOP       the same numbers
 
+    x @ (W + A @ B)   A [900, 8]: makes all of [900, 900] twice, for 16 rows
+    x @ W + (x @ A) @ B
+
 Evidence: two products of matrices of which the second reads what the first makes, as its left or its right operand, with nothing but other views
-of it in between, and nothing else that reads it later; the FLOPs in both orders, the batch included. Change: both, with their backward, take the
-share that the cheaper order needs, where it needs half at most. Likely. Wrong where the first product is kept for later steps.
+of it, or sums and multiples of a number, in between, and nothing else that reads it later; the FLOPs in both orders, the batch included. Change:
+both, with their backward, take the share that the cheaper order needs, where it needs half at most; of a sum the first product and what stands
+between do, and the second one stays. Likely. Wrong where the first product is kept for later steps.
 """
 
 from __future__ import annotations
@@ -27,21 +31,22 @@ from torch_tb_profiler.hardware.results import Shape
 MOST = 0.5
 """FLOPs of the cheaper order ÷ those of the recorded one, at most."""
 BETWEEN = 4
-"""Calls between two products, at most; all of them make views."""
+"""Calls between two products, at most."""
+_SUMS, _SCALES = ("add", "sub"), ("mul", "div")
 _PRODUCTS = frozenset(("aten::mm", "aten::bmm", "aten::matmul", "aten::linear"))
 MOST_FOUND = 3
 
 
 class _Pair(msgspec.Struct, frozen=True):
-    """Positions of two products, and the share of their FLOPs that the other order needs; the shapes of the three matrices as they
-    stand; whether the product of the left two is the first.
+    """Positions of the calls that the other order replaces, and the share of their FLOPs that it needs; the shapes of the three matrices as they
+    stand; whether the product of the left two is the first; whether another matrix is added to that one.
     """
 
-    first: int
-    second: int
+    calls: tuple[int, ...]
     share: float
     shapes: tuple[Shape, Shape, Shape]
     leads: bool
+    added: bool
 
 
 def _claim(context: RuleContext) -> Claims:
@@ -64,24 +69,21 @@ def _pair(calls: Calls, uses: list[Use | None], first: int, second: int) -> _Pai
         return None
     a, b = (_matrices(calls, at) for at in (first, second))
     between = [uses[kind[at]] for at in range(first + 1, second)]
-    if a is None or b is None or any(one is None or one.how != How.VIEW for one in between):
+    if a is None or b is None:
         return None
     made = (*a[0][:-1], a[1][-1])
+    linear = _linear_of(calls, range(first + 1, second), made)
+    if linear is None:
+        return None
     seen = {made, *(one.makes for one in between if one)}
     if b[0] in seen and a[1][:-2] == b[1][:-2]:
         # (A B) C against A (B C).
         shapes, leads = (a[0], a[1], b[1]), True
-        now, other = (
-            _flops(*a) + _flops(*b),
-            _flops(a[1], b[1]) + _flops(a[0], (*b[1][:-2], a[0][-1], b[1][-1])),
-        )
+        other = _flops(a[1], b[1]) + _flops(a[0], (*b[1][:-2], a[0][-1], b[1][-1]))
     elif b[1] in seen:
         # C (A B) against (C A) B.
         shapes, leads = (b[0], a[0], a[1]), False
-        now, other = (
-            _flops(*a) + _flops(*b),
-            _flops(b[0], a[0]) + _flops((*b[0][:-1], a[0][-1]), a[1]),
-        )
+        other = _flops(b[0], a[0]) + _flops((*b[0][:-1], a[0][-1]), a[1])
     else:
         return None
     later = (
@@ -89,9 +91,27 @@ def _pair(calls: Calls, uses: list[Use | None], first: int, second: int) -> _Pai
         for at in range(second + 1, min(second + 200, len(kind)))
         if calls.step[at] == calls.step[first]
     )
+    replaced = (first, *linear) if linear else (first, second)
+    now = _flops(*a) + (0 if linear else _flops(*b))
     if other > MOST * now or any(use is not None and made in use.reads for use in later):
         return None
-    return _Pair(first, second, other / now, shapes, leads)
+    return _Pair(replaced, other / now, shapes, leads, bool(linear))
+
+
+def _linear_of(calls: Calls, between: range, made: Shape) -> list[int] | None:
+    """The calls between two products that are sums or multiples of a number; None where there are others but views."""
+    found = []
+    for at in between:
+        use, call = calls.uses[calls.kind[at]], calls.distinct[calls.kind[at]]
+        if use is None or call is None:
+            return None
+        name = call.name.removeprefix("aten::").rstrip("_")
+        scaled = name in _SCALES and len(use.reads) == 1
+        if (name in _SUMS or scaled) and use.how == How.EACH and use.makes == made:
+            found.append(at)
+        elif use.how != How.VIEW:
+            return None
+    return found
 
 
 def _matrices(calls: Calls, at: int) -> tuple[Shape, Shape] | None:
@@ -110,17 +130,21 @@ def _flops(a: Shape, b: Shape) -> int:
 
 
 def _cost(calls: Calls, found: list[_Pair]) -> float:
-    return sum((1 - one.share) * int(calls.cost[[one.first, one.second]].sum()) for one in found)
+    return sum((1 - one.share) * int(calls.cost[list(one.calls)].sum()) for one in found)
 
 
 def _candidate(context: RuleContext, calls: Calls, found: list[_Pair]) -> Candidate:
-    factor = {at: one.share for one in found for at in (one.first, one.second)}
+    factor = {at: one.share for one in found for at in one.calls}
     chosen = np.array(sorted(factor), np.int64)
     share = np.array([factor[at] for at in chosen.tolist()])
-    chief = max(found, key=lambda one: int(calls.cost[[one.first, one.second]].sum()))
+    chief = max(found, key=lambda one: int(calls.cost[list(one.calls)].sum()))
     left, middle, right = (str(list(shape)) for shape in chief.shapes)
     orders = f"({left} × {middle}) × {right}", f"{left} × ({middle} × {right})"
     order, better = orders if chief.leads else orders[::-1]
+    if chief.added:
+        # Another matrix is added to the first product.
+        sums = f"({left} × {middle} + W) × {right}", f"{left} × (W + {middle} × {right})"
+        order, better = sums[not chief.leads], f"{better} + the product with W"
     return Candidate(
         *calls.acted(chosen),
         {

@@ -8,7 +8,7 @@
 
 Evidence: shapes and order. The calls of a step are gone through from its end: what reads a tensor of a shape counts for every tensor of that shape
 made before. Where all that is read is slices, selections, diagonals, rows by index or mask, whose shares add up to half at most, the
-calls that made it (products, convolutions, elementwise functions, sorting, drawing) are named, with their backward.
+calls that made it (products, convolutions, elementwise functions, copies, sorting, drawing) are named, with their backward.
 Change: they take the share that is read; a sort for its first k what finding these takes. Likely. Wrong where the rest is read by what no operator tells.
 """
 
@@ -50,11 +50,12 @@ class _Read(msgspec.Struct):
 
 
 class _Waste(msgspec.Struct, frozen=True):
-    """Positions of a call that makes more than is read, and of the call that reads a part; the share that is read."""
+    """Positions of a call that makes more than is read, and of the call that reads a part; the share that is read, of which shape."""
 
     maker: int
     reader: int
     share: float
+    shape: Shape
 
 
 def _claim(context: RuleContext) -> Claims:
@@ -93,16 +94,20 @@ def _wasted(calls: Calls, order: list[int], uses: list[Use | None]) -> list[_Was
         use = uses[kind[at]]
         if use is None:
             continue
-        made = read.get(use.makes) if use.makes else None
-        if made is not None and use.how not in (How.WHOLE, How.VIEW, How.PART):
+        makes = use.makes or _taken(use, order, place, kind, uses)
+        made = read.get(makes) if makes else None
+        if made is not None and makes and use.how != How.WHOLE:
             share = made.share
             if use.how == How.ROWS and made.last:
                 share = 1.0
             if use.how == How.ORDERS:
-                share = max(share, 1 / math.log2(max(2, *(use.makes or ()))))
+                share = max(share, 1 / math.log2(max(2, *(makes or ()))))
             if share <= MOST_READ:
-                found.append(_Waste(at, made.by, share))
-        _note(read, use, made, at, _kept(use, order, place, kind, uses), kind[at])
+                found.append(_Waste(at, made.by, share, makes))
+        kept = use.kept
+        if math.isnan(kept):
+            kept = math.prod(makes) / max(math.prod(use.reads[0]), 1) if makes else 1.0
+        _note(read, use, made, at, min(kept, 1.0), kind[at])
     return found
 
 
@@ -132,20 +137,23 @@ def _note(
         read.setdefault(shape, _Read()).whole = True
 
 
-def _kept(
+def _taken(
     use: Use, order: list[int], place: int, kind: np.ndarray, uses: list[Use | None]
-) -> float:
-    """The share that a part is of its tensor; of a mask by the first call after it that reads as many columns."""
+) -> Shape | None:
+    """The shape of what a mask, or indices that are not recorded, take of a tensor: what the first call after it reads that has as many
+    columns; all of it only if that is the next one.
+    """
     if use.how != How.PART or not math.isnan(use.kept):
-        return use.kept
+        return None
     shape = use.reads[0]
-    for at in order[place + 1 : place + 1 + _NEAR]:
+    for number, at in enumerate(order[place + 1 : place + 1 + _NEAR]):
         later = uses[kind[at]]
         for other in later.reads if later else ():
             rest = len(other) - 1
-            if rest < len(shape) and other[1:] == shape[len(shape) - rest :] and other != shape:
-                return float(min(math.prod(other) / max(math.prod(shape), 1), 1.0))
-    return 1.0
+            alike = rest < len(shape) and other[1:] == shape[len(shape) - rest :]
+            if alike and (other != shape or not number):
+                return other
+    return None
 
 
 def _candidate(context: RuleContext, calls: Calls, wasted: list[_Waste]) -> Candidate:
@@ -156,7 +164,7 @@ def _candidate(context: RuleContext, calls: Calls, wasted: list[_Waste]) -> Cand
     kept = np.array([share[one] for one in makers.tolist()])
     chief = int(makers[np.argmax((1 - kept) * calls.cost[makers])])
     reader = next(waste.reader for waste in wasted if waste.maker == chief)
-    use = calls.uses[calls.kind[chief]]
+    wide = next(waste.shape for waste in wasted if waste.maker == chief)
     steps = len(context.steps)
     texts = context.trace.strings
     return Candidate(
@@ -169,7 +177,7 @@ def _candidate(context: RuleContext, calls: Calls, wasted: list[_Waste]) -> Cand
         {
             "what": texts[int(calls.name[chief])],
             "part": texts[int(calls.name[reader])],
-            "shape": str(list(use.makes)) if use and use.makes else "",
+            "shape": str(list(wide)),
         },
         edit=calls.take(makers, kept),
     )

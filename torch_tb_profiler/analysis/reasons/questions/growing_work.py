@@ -8,8 +8,9 @@
 
 Evidence: operators, functions of Python and of the backward pass whose number of calls, or elements of their largest inputs, never falls
 over the steps of a kind, rises in four of five of them, and lies on a line (correlation 0.98), by a tenth in all; six steps at least.
-Machines become slower, too: where no count grows, the time of a function of Python, or that between the same two calls, grows only if the steps
-do in an order that could not be chance (Kendall's rank correlation), it holds most of that, and the rest of the steps does not grow. Change:
+Machines become slower, too: where no count grows, the time of a function of Python, of operators whose sizes were not recorded (by half, in
+four of five steps), or that between the same two calls, grows only if the steps do in an order that could not be chance (Kendall's rank
+correlation), it holds most of that, and the rest of the steps does not grow. Change:
 in each step these calls take the share that their number, size or time was when the growth began (where the line meets zero, at the latest
 in the first step), and one step's growth. Likely; theoretical without a backward pass. Wrong where the input itself grows, as sequences
 sorted by length do.
@@ -62,6 +63,8 @@ TENTH = 1.1
 """Most ÷ least, from which on something grows."""
 HOLDS = 0.6
 """Share of the growth of the steps that a part must hold whose time alone tells."""
+HALF_MORE = 1.5
+"""Last ÷ first time of operators of unknown size from which on they are given more."""
 FLAT = 0.2
 """The rest of the steps grows less than so much of what that part does, in shares."""
 _SAVES = {"saves": "yes"}
@@ -165,8 +168,18 @@ def _elements(context: RuleContext, row: Ints) -> Array:
 
 
 def _largest(dims: str) -> int:
-    shapes = [one for one in json_list(dims) or () if isinstance(one, list) and one]
-    sizes = [math.prod(one) for one in shapes if all(isinstance(n, int) and n >= 0 for n in one)]
+    sizes = []
+    for one in json_list(dims) or ():
+        # A list of tensors is one input.
+        shapes = (
+            [one] if isinstance(one, list) and not any(isinstance(n, list) for n in one) else one
+        )
+        known = [
+            shape
+            for shape in (shapes if isinstance(shapes, list) else ())
+            if isinstance(shape, list) and all(isinstance(n, int) and n >= 0 for n in shape)
+        ]
+        sizes.append(sum(math.prod(shape) for shape in known if shape))
     return min(max(sizes, default=0), 1 << 62)
 
 
@@ -231,12 +244,16 @@ def _slope(steps: Ints, time: Array) -> float:
 
 
 def _functions(context: RuleContext, steps: Ints, growth: float) -> Iterator[_Part]:
-    """Functions of Python that hold most of the growth, the program's own before others, the innermost first."""
+    """Functions of Python, and where no sizes were recorded operators, that hold most of the growth, the program's own before others, the
+    innermost first.
+    """
     spans, strings = context.trace["spans"], context.trace.strings
-    row = context.on_main(context.of_role(Role.PYTHON))
+    unknown = () if (context.trace["operator_args"]["dims"] >= 0).any() else (Role.OPERATOR,)
+    row = context.on_main(context.of_role(Role.PYTHON, *unknown))
     step = positions_of(steps, step_of(context, row))
     # Of calls within one of their own name the outer one holds the time.
     kept = (step >= 0) & (picked(spans["name"], context.parent[row]) != spans["name"][row])
+    kept &= context.names.step[spans["name"][row]] < 0
     row, step = row[kept], step[kept]
     names, name = np.unique(spans["name"][row], return_inverse=True)
     if not len(names):
@@ -244,16 +261,25 @@ def _functions(context: RuleContext, steps: Ints, growth: float) -> Iterator[_Pa
     rank, found = line_ranks(strings, names)[names], []
     for number in range(len(names)):
         mine = name == number
-        time = np.bincount(step[mine], spans["dur"][row[mine]], len(steps))
-        # Copying and computing take longer where others use the memory, too.
-        if _slope(steps, time) >= HOLDS * growth and not _TENSORS.search(
-            strings[int(names[number])]
-        ):
+        text, time = strings[int(names[number])], spans["dur"][row[mine]]
+        of_step = np.bincount(step[mine], time, len(steps))
+        if _slope(steps, of_step) < HOLDS * growth:
+            continue
+        # Copying and computing take longer where others use the memory, too, but not ever longer.
+        works = _TENSORS.search(text) or spans["role"][row[mine][0]] == Role.OPERATOR
+        if not works or (unknown and _keeps_rising(of_step)):
             found.append((rank[number] != OWN, float(time.sum()), number))
     for _, _, number in sorted(found):
         mine = name == number
         what = function_name(strings[int(names[number])])
         yield _Part(what, row[mine], *context.times(row[mine]), step[mine])
+
+
+def _keeps_rising(time: Array) -> bool:
+    """Whether a time rises from step to step nearly always, by half in all."""
+    quarter = max(len(time) // 4, 1)
+    rises = bool((np.diff(time) > 0).mean() >= RISES)
+    return rises and float(time[-quarter:].mean()) >= HALF_MORE * float(time[:quarter].mean())
 
 
 def _pauses(context: RuleContext, steps: Ints) -> Iterator[_Part]:

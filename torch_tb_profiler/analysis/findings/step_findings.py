@@ -88,6 +88,9 @@ def findings_of(
         if not finding["costs"]:
             item |= _SAVES_NOTHING
         alone = finding["costs"] and item.pop("alone", False)
+        if alone and item["generic"]:
+            # A place that took longer in one step of many, by no other calls, may be the machine's noise.
+            item["certainty"] = "theoretical"
         found.append(item | {"once": item["row"] if alone else None})
     spread = noise(wall, about["replay_error"])
     ordered = in_order(found, spread)

@@ -1,7 +1,8 @@
 """What a call costs before it does anything, and what operators do beyond that.
 
-A call's cost is the median own time of the operators of the recording that only make views. Results are allocated and their
-shapes checked, and libraries of products prepare more: ``OVERHEAD`` and ``PRODUCT_OVERHEAD`` times as much is no work.
+A call's cost is the median own time of the operators of the recording that only make views and that no other of these calls. Results are allocated
+and their shapes checked, and libraries of products prepare more: ``OVERHEAD`` and ``PRODUCT_OVERHEAD`` times as much is no work. Neither is what one
+call takes beyond ``PREEMPTED`` times what nine of ten of its name take: the system ran something else.
 """
 
 from __future__ import annotations
@@ -9,13 +10,15 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.findings.operators import own_times
+from torch_tb_profiler.analysis.findings.operators import outermost, own_times
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 
-OVERHEAD, PRODUCT_OVERHEAD = 5, 10
+OVERHEAD, PRODUCT_OVERHEAD, PREEMPTED = 5, 10, 10
+MOST = 0.9
+"""Share of the calls of a name that take no longer than usual."""
 _VIEWS = regex(
     r"aten::(?:t|transpose|as_strided|select|slice|view|detach|expand|unsqueeze|squeeze|permute|alias|narrow)$"
 )
@@ -42,7 +45,11 @@ class CallWork(msgspec.Struct, frozen=True):
         """From the trace."""
         spans, row = context.trace["spans"], context.operators
         own = own_times(context)[row].astype(np.float64)
-        views = own[context.named(row, _VIEWS.match)]
+        view = context.rows_named(row, _VIEWS.match)
+        views = own[np.isin(row, outermost(context, view))]
+        names, name = np.unique(spans["name"][row], return_inverse=True)
+        usual = [np.quantile(own[name == one], MOST) for one in range(len(names))]
+        own = np.minimum(own, PREEMPTED * np.array(usual)[name]) if len(own) else own
         base = float(np.median(views) if len(views) else own.min()) if len(own) else 0.0
         costs = base * np.where(context.named(row, PRODUCTS.match), PRODUCT_OVERHEAD, OVERHEAD)
         # With a device the host only calls.

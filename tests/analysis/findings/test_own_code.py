@@ -147,7 +147,7 @@ def test_nothing_recorded_without_stacks() -> None:
     finding = item(made(loop([[]] * 5, frames=False)), "own_code")
     assert finding["words"]["what"] == "time without a record"
     assert finding["words"]["why"].startswith(
-        "It comes after Optimizer.step#SGD.step, in every step;"
+        "It comes after Optimizer.step#SGD.step and before aten::mm, in every step;"
     )
     assert finding["numbers"]["in_steps"] == 5
     assert finding["recoverable_ns"] == pytest.approx(700_000, rel=0.02)

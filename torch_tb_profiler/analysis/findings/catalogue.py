@@ -9,13 +9,21 @@ cause that was found; it claims nothing by itself. A call is known by a frame of
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections import Counter
+from functools import cache, lru_cache
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
 from torch_tb_profiler.analysis.findings.candidate import Certainty
+from torch_tb_profiler.analysis.findings.rule_context import RuleContext
+from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.python_frames import PythonFrame
+from torch_tb_profiler.store.roles import Role
+
+LEAST = 0.25
+"""Share of the cost of what a finding shows from which on a known call stands for it."""
 
 
 class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,8 +53,45 @@ def fixes() -> tuple[Fix, ...]:
     return msgspec.json.decode(text, type=tuple[Fix, ...])
 
 
+@lru_cache(4096)
 def known_fix(name: str) -> Fix | None:
     """What is known of a frame or an operator."""
     frame = PythonFrame.of(name)
     text = frame.without_line if frame and frame.file else name
     return next((fix for fix in fixes() if re.search(fix.pattern, text)), None)
+
+
+def known_calls(context: RuleContext, rows: Ints, cost: Ints) -> tuple[Fix | None, float]:
+    """The known call that holds most of the cost of some spans, and its share: what they are in, else what is in them; None below
+    ``LEAST``. ``cost``: ns of each.
+    """
+    took: Counter[Fix] = Counter()
+    for row, time in zip(rows.tolist(), cost.tolist(), strict=True):
+        at, fix = row, None
+        while at >= 0 and fix is None:
+            fix = known_fix(context.name_of(at))
+            at = int(context.parent[at])
+        if fix is not None:
+            took[fix] += time
+            continue
+        for inner, taken in _inside(context, row).items():
+            took[inner] += min(taken, time)
+    best = max(took, key=lambda fix: took[fix], default=None)
+    share = took[best] / max(int(cost.sum()), 1) if best is not None else 0.0
+    return (best, share) if share >= LEAST else (None, 0.0)
+
+
+def _inside(context: RuleContext, row: int) -> dict[Fix, int]:
+    """The known calls of Python within a span, and the time in each, ns."""
+    spans = context.trace["spans"]
+    end = int(spans["start"][row] + spans["dur"][row])
+    inner = np.arange(row + 1, int(np.searchsorted(spans["start"], end)))
+    inner = inner[
+        (spans["track"][inner] == spans["track"][row]) & (spans["role"][inner] == Role.PYTHON)
+    ]
+    names, name = np.unique(spans["name"][inner], return_inverse=True)
+    found: dict[Fix, list[Ints]] = {}
+    for number, text in enumerate(context.trace.strings.many(names)):
+        if fix := known_fix(text):
+            found.setdefault(fix, []).append(inner[name == number])
+    return {fix: context.when(np.concatenate(own)).length for fix, own in found.items()}

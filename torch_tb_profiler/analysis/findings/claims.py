@@ -221,6 +221,10 @@ def is_the_work(context: RuleContext, path: PathTime, candidate: Candidate, acte
     """Whether a place is what the program is there for: all that its steps do, the forward of a module or of a program without
     modules, or what holds most of the operators of a program that trains nothing.
     """
+    # Of a program that trains, what is neither model nor optimizer is not its work, however long it takes.
+    beside = len(context.training.differentiated) and len(candidate.row)
+    if beside and context.training.housekeeping[candidate.row].all():
+        return False
     if path.all_recorded(acted, context.steps):
         return True
     # Python of a module's own, without its operators, is not what it is there for.

@@ -14,7 +14,8 @@ found         all candidates; each with ``rule``, ``costs``, ``behind`` (it save
               ``change`` (as ``whatif`` takes it, or None), ``artefact``, ``unplanned`` (``Candidate``),
               ``generic`` (names a place and no cause), ``untried`` and ``risk`` (see ``Rule``), ``rows`` (the
               most expensive evidence, rows of spans), ``count`` (of all evidence), ``shown_ns`` (its time per step), ``line``
-              (source line or None), ``line_share`` (its share of that), ``numbers``, ``words``, ``of_hit``: None, or, where it does not count in
+              (source line or None), ``line_share`` (its share of that), ``numbers``, ``words``, ``known`` (words about the
+              known call in it, ``catalogue.py``), ``of_hit``: None, or, where it does not count in
               all steps, the ``rows`` in which it does and the ``numbers``, ``words`` and ``shown_ns`` of these
 ============  =====================================================================================
 
@@ -32,7 +33,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import picked, positions_of, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
@@ -44,7 +45,9 @@ from torch_tb_profiler.analysis.findings.candidate import (
     Candidate,
     several,
 )
+from torch_tb_profiler.analysis.findings.catalogue import known_calls
 from torch_tb_profiler.analysis.findings.claims import (
+    MOST,
     Claim,
     PathTime,
     Removed,
@@ -67,6 +70,7 @@ from torch_tb_profiler.analysis.what_if.table import edits
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.summary import WorkloadKind
+from torch_tb_profiler.units import format_share
 
 SHOWN = 20
 """Pieces of evidence that are kept of a finding, the most expensive."""
@@ -355,7 +359,16 @@ def _table(claims: list[Claim]) -> Table:
 def _plain(context: RuleContext, claim: Claim) -> dict[str, Any]:
     candidate, rule, reach = claim.candidate, RULES[claim.key], reach_of_claim(claim)
     row, cost = _evidence(context, candidate)
-    line, line_share = line_of(context.trace, context.facts, row, cost)
+    called = _callers(context, row)
+    line, line_share = line_of(context.trace, context.facts, called, cost)
+    words = candidate.words
+    fix, part = known_calls(context, called[:SHOWN], cost[:SHOWN])
+    known = {}
+    if fix is not None and not words.get("source"):
+        most = "Most" if part >= MOST else format_share(part)
+        told = " ".join(filter(None, (fix.attempt, words.get("attempt") or rule.attempt)))
+        known = {"library": f"{most} of it is {fix.what}.", "attempt": told}
+        known["source"] = "\n".join(fix.source)
     return {
         "rule": claim.key,
         "costs": candidate.costs and not claim.behind,
@@ -375,8 +388,17 @@ def _plain(context: RuleContext, claim: Claim) -> dict[str, Any]:
         "line": line,
         "line_share": line_share,
         "numbers": {key: float(value) for key, value in candidate.numbers.items()},
-        "words": dict(candidate.words),
+        "words": dict(words),
+        "known": known,
     }
+
+
+def _callers(context: RuleContext, row: Ints) -> Ints:
+    """Of collectives that another thread works at the calls that began them; all others as they are."""
+    table = context.insight["collectives"]
+    known = np.flatnonzero(table["host"] >= 0)
+    place = positions_of(table["event"][known].astype(np.int64), row)
+    return np.where(place >= 0, picked(table["host"][known], place), row).astype(np.int64)
 
 
 def _of_hit(context: RuleContext, claim: Claim) -> dict[str, Any] | None:

@@ -84,6 +84,7 @@ def findings_of(
         else:
             item |= {"row": median, "hit": [], **_SAVES_NOTHING}
             item |= {"length_ns": 0 if median is None else int(lengths[median])}
+        item["words"] = item["words"] | item.pop("known")
         item |= {"behind_ns": item["recoverable_ns"] if finding["behind"] else None}
         if not finding["costs"]:
             item |= _SAVES_NOTHING

@@ -251,10 +251,14 @@ def _of_cause(
         own[named[1]] = format_ns(takes)
     place = part.place() if "{path}" in rule.cause else None
     most = _most(place, shown) if place else ""
+    library = item["words"].get("library", "")
+    where = most if place else _line(item)
+    if library:
+        where = f"{where if place is None or place.line else ''} {library}".strip()
     copied = PathCause.MEMCPY in rule.causes and part.total > 0
     sentences = [
         _pace(part, path, analysis) if copied else "",
-        _aside(item) or (most if place else _line(item)),
+        _aside(item) or where,
         _outcome(rule, analysis, own),
         _of_some(analysis, words, item),
     ]

@@ -274,6 +274,7 @@ def _finding(
     sentence = capitalised(filled(" ".join(sentences), words))
     if item.get("behind_ns"):
         sentence = f"{_BEHIND} {sentence}"
+    sentence = " ".join(filter(None, (sentence, item["words"].get("library"))))
     if told := analysis["titles"].get(item.get("holds", -1)):
         sentence = f"{sentence} Most of this time is that of “{told}”."
     return Finding(

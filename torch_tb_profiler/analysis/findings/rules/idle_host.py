@@ -11,11 +11,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import costliest, picked, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import measure, shared, subtract, union
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
-from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
-from torch_tb_profiler.analysis.findings.catalogue import known_fix
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
 from torch_tb_profiler.analysis.findings.host_time import neighbours, on_path, silent
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Question, RuleContext
@@ -26,7 +23,6 @@ from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import PythonFrame, function_name
-from torch_tb_profiler.store.roles import Role
 
 
 def _claim(context: RuleContext) -> Candidate | None:
@@ -53,7 +49,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     place, event, start, end = int(places[own][0]), event[own], start[own], end[own]
     longest = int(np.argmax(end - start))
     if place >= 0:
-        words = {"doing": _words(context, place)} | _known(context, event, end - start)
+        words = {"doing": _words(context, place)}
     else:
         event, after = neighbours(context, start, end)
         each = (event[longest], after[longest])
@@ -77,21 +73,6 @@ def _claim(context: RuleContext) -> Candidate | None:
         unplanned=bool(place < 0 and 2 * (end - start)[longest] > (end - start).sum()),
         edit=_without(context, place, SHORT_GAP if (end - start)[longest] >= SHORT_GAP else 0),
     )
-
-
-def _known(context: RuleContext, event: Ints, time: Ints) -> dict[str, str]:
-    """What is known of the call that takes most of some stretches of host events, in words."""
-    spans, parent = context.trace["spans"], context.parent
-    python = spans["role"] == Role.PYTHON
-    call = climb(parent, event, spans_named(context.trace, python, known_fix))
-    if not (call >= 0).any():
-        return {}
-    known = call[call >= 0]
-    own, took = costliest(spans["name"][known], time[call >= 0])
-    fix = known_fix(context.name_of(known[own][0]))
-    if fix is None or 2 * took < time.sum():
-        return {}
-    return {"kind": fix.what, "attempt": fix.attempt, "source": "\n".join(fix.source)}
 
 
 def _places(context: RuleContext, event: Ints) -> Array:

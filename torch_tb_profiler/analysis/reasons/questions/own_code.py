@@ -43,6 +43,7 @@ from torch_tb_profiler.analysis.findings.host_time import (
 from torch_tb_profiler.analysis.findings.operators import beneath, outermost
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Claims, Question, RuleContext
 from torch_tb_profiler.analysis.findings.step_outliers import shown
+from torch_tb_profiler.analysis.reasons.dispatch import PRODUCTS
 from torch_tb_profiler.analysis.reasons.places import Places
 from torch_tb_profiler.analysis.reasons.uses import DRAWS
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -55,7 +56,13 @@ _SEE = """Record with torch_tb_profiler.record, or with_stack=True, to see the l
 sleeping and loops in Python call no operator."""
 _NOTABLE = 0.15
 """Share of a call from which on a known one in it is named."""
-_MOST_FOUND = 3
+_MOST_FOUND, _MOST_NAMES = 3, 6
+_FORWARD = -2
+"""Stands for the name of the operators of a forward pass."""
+_READS, _MAKES = ("aten::resolve_neg", "aten::resolve_conj"), "aten::lift_fresh"
+"""What ``numpy()`` and ``tolist()`` call last, and what a tensor of values goes through."""
+_MAKING = 4
+"""Operators of ``torch.tensor``, the last one of them aside."""
 
 
 def _claim(context: RuleContext) -> Claims:
@@ -96,16 +103,35 @@ def _without_frames(context: RuleContext) -> list[Candidate]:
         called, begin, until = top[own], begin[own], until[own]
         start, end = np.concatenate((start, begin)), np.concatenate((end, until))
         kind = np.append(kind, context.trace["spans"]["name"][called])
+    forwards = _forwards(context, called)
     # What was recorded last before nothing was tells it apart.
     after = picked(context.trace["spans"]["name"], before).astype(np.int64)
     row, label = np.append(before, called), np.append(after, np.full(len(called), -1))
+    kind[len(before) :][forwards] = _FORWARD
     first, group = group_rows((kind, label))
     total = sum_by(group, len(first), end - start)
     order = np.argsort(-total, kind="stable")[:_MOST_FOUND]
     chosen = [
         group == one for one in order.tolist() if total[one] >= LEAST * context.windows.length
     ]
-    return [_part(context, row[mine], start[mine], end[mine], kind[mine][0] < 0) for mine in chosen]
+    return [
+        _part(context, row[mine], start[mine], end[mine], int(kind[mine][0])) for mine in chosen
+    ]
+
+
+def _forwards(context: RuleContext, called: Ints) -> Mask:
+    """Which of some operators that train nothing are those of a forward pass: called as in the one that is differentiated, in a stretch with a
+    product.
+    """
+    if not len(called):
+        return np.zeros(0, np.bool_)
+    spans, training = context.trace["spans"], context.training
+    own = context.home(training.differentiated, outermost(context, context.operators))
+    forward = np.isin(spans["name"][called], spans["name"][own[own >= 0]])
+    trains = context.on_main(np.flatnonzero(training.own))
+    stretch = np.searchsorted(spans["start"][trains], spans["start"][called])
+    products = forward & context.named(called, PRODUCTS.match)
+    return np.asarray(forward & np.isin(stretch, stretch[products]))
 
 
 def _quiet(context: RuleContext) -> tuple[Ints, Ints, Ints]:
@@ -135,8 +161,9 @@ def _quiet(context: RuleContext) -> tuple[Ints, Ints, Ints]:
     return quiet.start[kept], quiet.end[kept], edges[0][kept].astype(np.int64)
 
 
-def _part(context: RuleContext, row: Ints, start: Ints, end: Ints, silent: bool) -> Candidate:
-    """What is said of a part of the steps that no frame tells of."""
+def _part(context: RuleContext, row: Ints, start: Ints, end: Ints, kind: int) -> Candidate:
+    """What is said of a part of the steps that no frame tells of: of a name, of a forward pass, or of time without a record (−1)."""
+    silent = kind == -1
     table, steps = context.facts["steps"], context.steps
     time = union(start, end)
     begin, until = table["start"][steps], table["end"][steps]
@@ -145,14 +172,21 @@ def _part(context: RuleContext, row: Ints, start: Ints, end: Ints, silent: bool)
     often = present.sum() > 1 or len(steps) == 1
     much = often and time.length >= MUCH * (until - begin)[present].sum()
     text = function_name(context.name_of(row[0])) if row[0] >= 0 else ""
-    fix = None if silent else known_fix(text)
+    much &= silent or not (
+        DRAWS.search(text) or (kind == _FORWARD and len(present) == present.sum())
+    )
+    fix = known_fix(text) if kind >= 0 else None
     words = {"what": text, "attempt": fix.attempt if fix else ""}
     words["source"] = "\n".join(fix.source) if fix else ""
+    if kind == _FORWARD:
+        names = dict.fromkeys(context.name_of(one) for one in np.unique(row)[:_MOST_NAMES])
+        words["what"] = "a forward pass without gradients"
+        words["kind"] = f"evaluation, or the model called again: {', '.join(names)}"
     if silent:
         when = f"in {in_how_many(int(present.sum()), len(steps)).removeprefix('in ')}"
         when = "in the recording" if context.is_whole else "once" if len(start) == 1 else when
         text = "the backward pass" if row[0] >= 0 and context.training.backward[row[0]] else text
-        comes = f"It comes after {text}, {when}" if text else f"It comes first, {when}"
+        comes = f"It comes {_between(context, row, start, end, text)}, {when}"
         row = shown(context, row, np.searchsorted(table["start"], start, side="right") - 1)
         words = {"what": "time without a record", "nothing": "yes", "attempt": _SEE}
         words["why"] = f"{comes}; with_stack=True shows its line."
@@ -166,6 +200,26 @@ def _part(context: RuleContext, row: Ints, start: Ints, end: Ints, silent: bool)
         certainty="likely" if much else "theoretical",
         edit=thread_time_gone(np.full(len(start), context.main_track), start, end),
     )
+
+
+def _between(context: RuleContext, before: Ints, start: Ints, end: Ints, text: str) -> str:
+    """What was recorded around the longest of some stretches without a record, ``text`` before it."""
+    longest = int(np.argmax(end - start))
+    _, after = neighbours(context, start[longest : longest + 1], end[longest : longest + 1])
+    read = before[longest] >= 0 and context.name_of(int(before[longest])) in _READS
+    first = "a tensor's values were read (numpy(), tolist())" if read else text
+    said = f"after {first}" if first else "first"
+    if after[0] < 0:
+        return said
+    calls = context.on_main(context.operators)
+    at = int(np.searchsorted(calls, after[0]))
+    made = context.named(calls[at : at + _MAKING], _MAKES.__eq__).any()
+    then = (
+        "a tensor is made of Python's values"
+        if made
+        else function_name(context.name_of(int(after[0])))
+    )
+    return f"{said} and before {then}"
 
 
 def _beside(context: RuleContext, own: Mask) -> list[Candidate]:

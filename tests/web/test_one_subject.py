@@ -85,6 +85,9 @@ def figures(asked: dict[str, Any]) -> Iterator[Figure]:
     if changed["measured_ns"] is not None:
         yield "mean", of(changed["subject"]), changed["measured_ns"]
     path = asked["/critical_path?"]
+    counted = len(path["steps"]["step"])
+    if counted and sum(path["steps"]["steps"]) == counted:
+        yield "mean", of(path["subject"]), sum(path["parts"]["path_ns"]) / counted
     earlier = page["steps"]["earlier_ns"]
     for strip in path["strips"]:
         # A strip begins behind work from before the recording.

@@ -109,6 +109,29 @@ def _handovers(
     waited &= soon | (np.arange(len(row)) < len(call))
     target = np.concatenate((-2 - track, moved))[waited]
     yield np.full(len(target), main, np.int64), end[waited], target
+    time, target = _beside_nothing(host, work, main, moved[work.launch[moved] < 0])
+    yield np.full(len(time), main, np.int64), time, target
+
+
+def _beside_nothing(
+    host: HostSegments, work: DeviceWork, main: int, moved: Ints
+) -> tuple[Ints, Ints]:
+    """``(time, target)`` of transfers that nothing is known to have started, where nothing is recorded of the main thread: it is
+    where they are. ``moved``: their positions, by begin.
+    """
+    own = host.of_track(main)
+    nothing = host.cause[own] == PathCause.NOT_RECORDED
+    start, stop = host.start[own][nothing], host.end[own][nothing]
+    begin, end = work.start[moved], work.end[moved]
+    time = np.unique(np.concatenate((begin, end, stop)))
+    at = np.searchsorted(start, time, side="left") - 1
+    time = time[(at >= 0) & (time <= np.append(stop, -1)[at])]
+    # Of those that had begun the one that ends last.
+    last = np.maximum.accumulate(end)
+    latest = np.maximum.accumulate(np.where(end == last, np.arange(len(end)), 0))
+    ran = np.append(latest, -1)[np.searchsorted(begin, time, side="left") - 1]
+    runs = (ran >= 0) & (np.append(end, -1)[ran] >= time)
+    return time[runs], moved[ran[runs]]
 
 
 def waiting(

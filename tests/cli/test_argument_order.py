@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +27,6 @@ def test_the_order_of_options_and_words_is_free(name: str, data: st.DataObject) 
         for option, where in zip(options, at, strict=True):
             mixed += option if where == place else []
         mixed += positional[place : place + 1]
-    plain = [name, *positional, *sum(options, [])]
+    plain = [name, *positional, *chain.from_iterable(options)]
     first, second = (vars(_parser(given).parse_args(given)) for given in (plain, mixed))
     assert {**first, "run": 0, "refuse": 0} == {**second, "run": 0, "refuse": 0}

@@ -81,6 +81,8 @@ def figures(asked: dict[str, Any]) -> Iterator[Figure]:
         yield "mean", of(found["subject"]), found["mean_ns"]
         if found["subject"]["steps"]:
             yield "step", of(found["subject"], steps=found["median"]), found["step_ns"]
+    if (said := found["told"])["whole_ns"]:
+        yield "step", of(said["subject"]), said["whole_ns"]
     changed = asked["/what_if?"]
     if changed["measured_ns"] is not None:
         yield "mean", of(changed["subject"]), changed["measured_ns"]

@@ -21,6 +21,7 @@ import numpy as np
 import torch_tb_profiler
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.step_findings import findings_of
 from torch_tb_profiler.api.fleets import fleet_places
 from torch_tb_profiler.api.frames import TraceFrames
@@ -207,6 +208,8 @@ def _of_savings(said: str, answer: Answer) -> Iterator[str]:
             yield f"{rule}: {saving} ns is not within {low} to {high} of {acted} of {step}"
         if abs(finding["share"] - saving / step) > 0.001:
             yield f"{rule}: {saving} of {step} ns is said to be {finding['share']}"
+        if not saving <= (taken := _taken(finding)) + 1 or taken > acted + 1:
+            yield f"{rule} saves {saving} of {taken} ns, of {acted} that its change acts on"
         if mean < 0 or (rule not in _OF_RANKS and mean > answer["mean_ns"]):
             yield f"{rule}: {mean} of the mean step"
         if finding["certainty"] == "certain" and low <= MOST * high - 1:
@@ -215,6 +218,13 @@ def _of_savings(said: str, answer: Answer) -> Iterator[str]:
             counted.append(finding["share"])
     if _NO_CAUSE.search(said) and max(counted, default=0) >= THRESHOLD:
         yield f"no cause, and yet one of {max(counted):.1%}"
+
+
+def _taken(finding: Mapping[str, Any]) -> float:
+    """What a finding declares that it takes of the step; else what it saves of that."""
+    rule, saving = RULES[finding["rule"]], float(finding["recoverable_ns"])
+    label = rule.numbers.get(rule.part, ("", ""))[0]
+    return next((one["value"] for one in finding["numbers"] if label == one["label"]), saving)
 
 
 def _of_certainty(told: Answered) -> Iterator[str]:

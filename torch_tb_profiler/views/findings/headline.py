@@ -28,7 +28,6 @@ from torch_tb_profiler.analysis.figures.step_kinds import doing_no_less, of_lead
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
 from torch_tb_profiler.analysis.findings.rule import HOST, Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
-from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import format_count, format_ns, format_rate, format_share, plural
@@ -64,8 +63,6 @@ MUCH = 0.25
 LEAST_JUDGED = 0.5
 """Share of the kernel time that must be known for silence to mean that all is well."""
 
-_PART = regex(r"\{(\w+)\} of \{the_step\}")
-"""What a cause says that it takes of the step."""
 _NO_REASON = "No cause was found for it: it may be the work itself."
 _GROUP_NOUNS = {
     PathCause.MEMCPY: "Copying",
@@ -78,13 +75,14 @@ _GROUP_NOUNS = {
 
 class Answer(msgspec.Struct, frozen=True):
     """The answer in one sentence, and the sentences after it; ``line``: the line that these name, with its folders; ``told``: what
-    they say as numbers.
+    they say as numbers; ``item``: the finding whose step they speak of, None where that is the median one.
     """
 
     headline: str
     detail: str
     line: str = ""
     told: Told = Told()
+    item: Mapping[str, Any] | None = None
 
 
 def answer_of(
@@ -245,10 +243,10 @@ def _of_cause(
     shown = item["shown_ns"] if beside else part.total
     # Nothing saves more than it takes: of communication the path may show another rank's wait as host code.
     shown = max(shown, item["recoverable_ns"])
-    named = _PART.search(rule.cause)
-    takes = _part(item, named[1], min(shown, length)) if named else None
-    if named and takes is not None:
-        own[named[1]] = format_ns(takes)
+    known = {**item["numbers"], "gain": item["recoverable_ns"], "path": min(shown, length)}
+    takes = known[rule.part] if rule.part else None
+    if takes is not None:
+        own[rule.part] = format_ns(takes)
     place = part.place() if "{path}" in rule.cause else None
     most = _most(place, shown) if place else ""
     copied = PathCause.MEMCPY in rule.causes and part.total > 0
@@ -270,16 +268,7 @@ def _of_cause(
         left_ns=max(length - item["recoverable_ns"], 0) if rule.without else None,
     )
     headline = _sentence(filled(rule.cause, own))
-    return Answer(headline, " ".join(filter(None, sentences)), line, told)
-
-
-def _part(item: Mapping[str, Any], name: str, path: float) -> float | None:
-    """What the headline says that something takes of the step, ns: what it saves at least, and what its change acts on at most."""
-    gain = item["recoverable_ns"]
-    known = {"gain": gain, "path": path, **item["numbers"]}
-    if name in ("gain", "path"):
-        return float(known[name])
-    return float(min(max(known[name], gain), item["acted_ns"]))
+    return Answer(headline, " ".join(filter(None, sentences)), line, told, item)
 
 
 def _largest(path: Path, analysis: Mapping[str, Any], item: Mapping[str, Any]) -> Path | None:
@@ -314,7 +303,7 @@ def _of_place(
     rest = f"Elsewhere about {format_ns(item['recoverable_ns'])} is recoverable."
     numbers = Told(part_ns=round(part.total), whole_ns=item["length_ns"])
     if cause in GROUPS["not_recorded"] or (cause == PathCause.ANNOTATION and place is None):
-        return Answer(f"Nothing was recorded for {time} of {step}.", rest, "", numbers)
+        return Answer(f"Nothing was recorded for {time} of {step}.", rest, "", numbers, item)
     what = _GROUP_NOUNS.get(cause) or (place.what if place else "Host code")
     at = place.at if place else ""
     where = f"It is {'called' if place and place.called else ''}{at}.".replace("  ", " ")
@@ -324,6 +313,7 @@ def _of_place(
         " ".join(filter(None, told)),
         place.line if place else "",
         numbers,
+        item,
     )
 
 

@@ -183,6 +183,9 @@ def asked_of(opened: Opened, traces: list[Opened]) -> dict[str, Any]:
 def agree(asked: dict[str, Any]) -> None:
     """Equal, but for what rounding to nanoseconds leaves."""
     known: dict[tuple[str, tuple[str, ...]], float] = {}
+    # Means are over the same steps, whoever is asked.
+    of_means = [asked[route]["subject"] for route in ("/overview?", "/critical_path?", "/what_if?")]
+    assert of_means == of_means[:1] * 3
     for name, subject, value in figures(asked):
         before = known.setdefault((name, subject), value)
         assert value == pytest.approx(before, rel=1e-5, abs=1), (name, subject)

@@ -181,13 +181,34 @@ def _knows_devices(trace: TraceFrames) -> bool:
 def _of_groups(told: Answered) -> Iterator[str]:
     """What is called as on the strip of the step takes what its legend says."""
     figures, path = told.answer["told"], told.strip
-    if not figures["group"]:
+    if figures["group"] == "nothing":
+        yield from _of_silence(told)
+    if figures["group"] in ("", "nothing"):
         return
     group = groups_of_causes(told.trace.facts.summary.has_device)[path["cause"]]
     own = group == list(GROUPS).index(figures["group"])
     takes = float(path["time"][own & (path["step"] == told.answer["median"])].sum())
     if abs(figures["part_ns"] - takes) > 1:
         yield f"{figures['group']} takes {figures['part_ns']} ns, on the strip {takes:.0f}"
+
+
+def _of_silence(told: Answered) -> Iterator[str]:
+    """While nothing was recorded, no event but the mark of a step is open."""
+    figures, spans, steps = (
+        told.answer["told"],
+        told.trace.trace["spans"],
+        told.trace.facts["steps"],
+    )
+    row = int(figures["subject"]["steps"] or 0)
+    begin, end = int(steps["start"][row]), int(steps["end"][row])
+    other = ~np.isin(spans["name"], steps["name"])
+    reached, busy = begin, 0
+    start, stop = spans["start"][other], (spans["start"] + spans["dur"])[other]
+    for a, b in sorted(zip(start.tolist(), stop.tolist(), strict=True)):
+        a, b = max(a, reached), min(b, end)
+        busy, reached = busy + max(b - a, 0), max(reached, b)
+    if figures["part_ns"] > end - begin - busy + 1:
+        yield f"something was recorded: {busy} of {end - begin} ns ({told.said})"
 
 
 def _of_savings(said: str, answer: Answer) -> Iterator[str]:

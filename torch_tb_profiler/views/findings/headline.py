@@ -37,7 +37,6 @@ from torch_tb_profiler.views.findings.path import (
     NOTABLE,
     Path,
     Place,
-    is_step,
     of_line,
     plain,
 )
@@ -152,7 +151,7 @@ def _no_program(path: Path, analysis: Mapping[str, Any]) -> Answer | None:
     if analysis["step_ns"] is None:
         return Answer("The trace holds no steps to analyse.", "No event could form one.")
     if "nothing" in analysis["unsure"]:
-        events = format_count(len(path.names))
+        events = format_count(path.spans.n)
         return Answer(
             "The trace holds nothing of the program.",
             f"Its events ({events}) are the profiler's own: record the activities of the CPU as well.",
@@ -303,7 +302,8 @@ def _of_place(
     rest = f"Elsewhere about {format_ns(item['recoverable_ns'])} is recoverable."
     numbers = Told(part_ns=round(part.total), whole_ns=item["length_ns"])
     if cause in GROUPS["not_recorded"] or (cause == PathCause.ANNOTATION and place is None):
-        return Answer(f"Nothing was recorded for {time} of {step}.", rest, "", numbers, item)
+        headline, numbers = _of_silence(part, step, item["length_ns"])
+        return Answer(headline, rest, "", numbers, item)
     what = _GROUP_NOUNS.get(cause) or (place.what if place else "Host code")
     at = place.at if place else ""
     where = f"It is {'called' if place and place.called else ''}{at}.".replace("  ", " ")
@@ -315,6 +315,17 @@ def _of_place(
         numbers,
         item,
     )
+
+
+def _of_silence(part: Path, step: str, length: int) -> tuple[str, Told]:
+    """Of a part of the path that nothing was recorded of: whether anything at all was recorded meanwhile."""
+    time = part.empty()
+    if time > MOST * part.total:
+        numbers = Told(group="nothing", part_ns=round(time), whole_ns=length)
+        return f"Nothing was recorded for {format_ns(time)} of {step}.", numbers
+    numbers = Told(part_ns=round(part.total), whole_ns=length)
+    told = f"What {format_ns(part.total)} of {step} waited for was not recorded."
+    return told, numbers
 
 
 def _apart(path: Path, analysis: Mapping[str, Any]) -> str:
@@ -401,9 +412,10 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     if not path.facts.summary.has_device:
         computer, computes = "CPU", (PathCause.OPERATOR,)
         host_code -= {PathCause.OPERATOR}
-    host = _without_marks(path.take(host_code - {PathCause.SYNCHRONIZATION}))
-    groups = _groups(path, computer, computes, host)
-    nothing = whole - sum(part.total for _, part in groups.values())
+    silent = path.without_record()
+    host = path.take(host_code - {PathCause.SYNCHRONIZATION})
+    host = host.part(~np.isin(host.row, silent.row))
+    groups, nothing = _groups(path, computer, computes, host), silent.total
     group, (says, part) = max(groups.items(), key=lambda pair: pair[1][1].total)
     quiet = nothing > part.total
     judged = _judged(analysis, words)
@@ -412,11 +424,8 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     if quiet:
         busy = _busy(path, analysis)
         active = f"The {device} is busy for {format_share(busy)} of it." if busy else ""
-        return Answer(
-            f"Nothing was recorded for {format_ns(nothing)} of {step}.",
-            " ".join(filter(None, (active, judged))),
-            told=Told(part_ns=round(nothing), whole_ns=analysis["step_ns"]),
-        )
+        headline, numbers = _of_silence(silent, step, analysis["step_ns"])
+        return Answer(headline, " ".join(filter(None, (active, judged))), told=numbers)
     if not whole:
         return _nothing(path, analysis, words, ())
     place = part.place()
@@ -537,15 +546,6 @@ def _longest(path: Path, analysis: Mapping[str, Any]) -> str:
     row = int(kernels["total_ns"].argmax())
     share = format_share(kernels["total_ns"][row] / total)
     return f"{share} of its kernel time is {plain(path.facts.strings[int(kernels['name'][row])])}."
-
-
-def _without_marks(host: Path) -> Path:
-    """Without the time of a step of which nothing but the step was recorded."""
-    names, texts = host.column("name"), host.facts.strings
-    marks = [
-        number for number in np.unique(names).tolist() if number >= 0 and is_step(texts[number])
-    ]
-    return host.part(~np.isin(names, marks) | (host.column("line") >= 0))
 
 
 def _judged(analysis: Mapping[str, Any], words: Mapping[str, str]) -> str:

@@ -118,8 +118,8 @@ def _payload(
         _finding(source, analysis, own, item)
         for own, item in zip(texts, analysis["found"], strict=True)
     ]
-    names, lacking = source.trace["spans"]["name"], absent(facts)
-    path = Path.of(facts, source.insight, names, analysis["rows"])
+    lacking = absent(facts)
+    path = Path.of(facts, source.insight, source.trace["spans"], analysis["rows"])
     # A file of allocations alone has an answer of its own.
     allocations_alone = "events" in lacking
     if allocations_alone:

@@ -13,6 +13,7 @@ from torch_tb_profiler.units import (
     agreeing,
     format_count,
     format_counted,
+    format_names,
     format_ns,
     format_number,
     format_share,
@@ -224,7 +225,7 @@ def once_in(hold: Hold, steps: Sequence[str]) -> str:
     labels = [step_label(steps, step) for step in hold.steps]
     if len(labels) == 1:
         return f"Once, in step {labels[0]}"
-    return f"In steps {', '.join(labels[:-1])} and {labels[-1]} only"
+    return f"In steps {format_names(labels)} only"
 
 
 def step_label(steps: Sequence[str], step: int) -> str:

@@ -143,7 +143,24 @@ def answer_of(
         return _of_place(path, analysis, words, beside, first[0])
     if first is not None:
         return _of_cause(path, analysis, dict(words) | dict(first[1]), first[0])
-    return _account(path, analysis, words)
+    answer = _account(path, analysis, words)
+    possible = _possible(analysis, words, texts)
+    detail = " ".join(filter(None, (answer.detail, possible)))
+    return msgspec.structs.replace(answer, detail=detail)
+
+
+def _possible(
+    analysis: Mapping[str, Any], words: Mapping[str, str], texts: Sequence[Mapping[str, str]]
+) -> str:
+    """What the step might take with the first change where no finding that costs time is more than possible."""
+    costly = [pair for pair in zip(analysis["found"], texts, strict=True) if pair[0]["costs"]]
+    if not costly or costly[0][0]["certainty"] != "theoretical":
+        return ""
+    item, own = costly[0]
+    if item["generic"] or item["share"] < LEAST or item["row"] not in analysis["rows"]:
+        return ""
+    told = {**words, **own, "the_step": the_step(analysis, words)}
+    return _outcome(RULES[item["rule"]], analysis, told, "might")
 
 
 def _no_program(path: Path, analysis: Mapping[str, Any]) -> Answer | None:
@@ -347,12 +364,14 @@ def _of_some(analysis: Mapping[str, Any], words: Mapping[str, str], item: Mappin
     return f"That is in {often}: on average {_with_article(words['step'])} would take {format_ns(left)} instead of {format_ns(mean)}."
 
 
-def _outcome(rule: Rule, analysis: Mapping[str, Any], own: Mapping[str, str]) -> str:
+def _outcome(
+    rule: Rule, analysis: Mapping[str, Any], own: Mapping[str, str], verb: str = "would"
+) -> str:
     if not rule.without:
         return ""
     one = own["the_step"].startswith("one ")
     whose = f"such {_with_article(own['step'])}" if one else _a_step(analysis, own)
-    return f"{capitalised(filled(rule.without, own))} {whose} would take about {own['left']}."
+    return f"{capitalised(filled(rule.without, own))} {whose} {verb} take about {own['left']}."
 
 
 def _most(place: Place | None, whole: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -37,6 +38,16 @@ def test_a_number_is_printed_by_the_rule(unit: str, value: float | None, text: s
 def test_what_is_no_finite_number_is_unknown() -> None:
     for value in (float("nan"), float("inf"), np.float64("nan")):
         assert units.format_share(value) == units.UNKNOWN
+
+
+@pytest.mark.parametrize("count", range(7))
+def test_names_in_a_sentence_are_joined_as_people_join_them(count: int) -> None:
+    said = units.format_names([f"rank{number}" for number in range(count)])
+    shown = re.findall(r"rank\d", said)
+    more = count - len(shown)
+    assert more != 1
+    assert said.count(" and ") == (count > 1)
+    assert f"{more} more" in said if more else "more" not in said
 
 
 def test_a_limit_is_printed_as_it_was_set() -> None:

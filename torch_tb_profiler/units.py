@@ -28,8 +28,15 @@ _ALL = 1e-12
 
 
 def format_names(names: Sequence[str], most: int = 3) -> str:
-    """``rank0, rank1, rank2 and 5 more``: names in a sentence."""
-    return f"{', '.join(names[:most])} {and_more(len(names) - most)}".rstrip()
+    """``rank0, rank1 and rank2``, ``rank0, rank1, rank2 and 5 more``: names in a sentence."""
+    left = len(names) - most
+    named = [*names[:most], f"{format_count(left)} more"] if left > 1 else list(names)
+    return " and ".join(filter(None, (", ".join(named[:-1]), *named[-1:])))
+
+
+def agreeing(number: int, one: str, several: str) -> str:
+    """The verb, or any other word, of so many: ``holds`` of one, ``hold`` of several."""
+    return one if number == 1 else several
 
 
 def and_more(left: int) -> str:

@@ -273,6 +273,39 @@ def test_a_damaged_sidecar_is_made_again(logdir: Path, start: Start, settings: S
     second.open("run", "w", "trace")
 
 
+@pytest.mark.parametrize("stated", [(0, 1, 2), (2, 0, 0), (None, 1, None)])
+@pytest.mark.parametrize("lost", [0, 2])
+def test_what_a_file_says_stays_known_while_the_same_file_is_imported_again(
+    stated: tuple[int | None, ...], lost: int, logdir: Path, start: Start, tmp_path: Path
+) -> None:
+    go = write(tmp_path / "go", "")
+    for number, rank in enumerate(stated):
+        orders = {} if rank is None else {"rank": rank, "world": 3}
+        write(logdir / "run" / f"w{number}.pt.trace.json", content(until=go, **orders))
+    catalogue = start(logdir)
+    until(lambda: ready(catalogue, 3))
+
+    def told() -> dict[str, object]:
+        [run] = catalogue.snapshot().runs
+        known = [(w.name, w.rank, w.world_size, w.job) for w in run.workers]
+        ready = [w for w in run.workers if w.spans[0].state is State.READY]
+        beside = {w.name: [o.name for o, _ in run.beside(w, w.spans[0])] for w in ready}
+        return {"decided": (known, run.remarks, run.provisional), **beside}
+
+    before = told()
+    [run] = catalogue.snapshot().runs
+    place = run.name, run.workers[lost].name, run.workers[lost].spans[0].name
+    sidecar = Path(catalogue._arranged().entries[place].sidecar)
+    go.unlink()
+    sidecar.unlink()
+    with pytest.raises(NotReady, match="imported again"):
+        catalogue.open(*place)
+    assert told() == {key: said for key, said in before.items() if key != place[1]}
+    write(go, "")
+    until(lambda: ready(catalogue, 3))
+    assert told() == before
+
+
 def test_what_was_kept_of_a_file_that_is_gone_goes_at_the_next_start(
     logdir: Path, start: Start, settings: Settings
 ) -> None:

@@ -81,10 +81,15 @@ def figures(asked: dict[str, Any]) -> Iterator[Figure]:
         yield "mean", of(found["subject"]), found["mean_ns"]
         if found["subject"]["steps"]:
             yield "step", of(found["subject"], steps=found["median"]), found["step_ns"]
+    if (said := found["told"])["whole_ns"]:
+        yield "step", of(said["subject"]), said["whole_ns"]
     changed = asked["/what_if?"]
     if changed["measured_ns"] is not None:
         yield "mean", of(changed["subject"]), changed["measured_ns"]
     path = asked["/critical_path?"]
+    counted = len(path["steps"]["step"])
+    if counted and sum(path["steps"]["steps"]) == counted:
+        yield "mean", of(path["subject"]), sum(path["parts"]["path_ns"]) / counted
     earlier = page["steps"]["earlier_ns"]
     for strip in path["strips"]:
         # A strip begins behind work from before the recording.
@@ -178,6 +183,9 @@ def asked_of(opened: Opened, traces: list[Opened]) -> dict[str, Any]:
 def agree(asked: dict[str, Any]) -> None:
     """Equal, but for what rounding to nanoseconds leaves."""
     known: dict[tuple[str, tuple[str, ...]], float] = {}
+    # Means are over the same steps, whoever is asked.
+    of_means = [asked[route]["subject"] for route in ("/overview?", "/critical_path?", "/what_if?")]
+    assert of_means == of_means[:1] * 3
     for name, subject, value in figures(asked):
         before = known.setdefault((name, subject), value)
         assert value == pytest.approx(before, rel=1e-5, abs=1), (name, subject)

@@ -203,9 +203,10 @@ def _sums_table(
 
 def _blocks(context: TraceContext, place: FleetPlace, limit: int) -> tuple[Table, Table]:
     from torch_tb_profiler.analysis.critical_path.table import KINDS, event_table, kind_table
+    from torch_tb_profiler.analysis.figures.step_table import counted
     from torch_tb_profiler.tables.ranks import path_insight
 
-    facts, selection = context.facts, context.selection()
+    facts, selection = context.facts, counted(context.facts, context.selection())
     insight = path_insight(context.source(member=place))
     kinds, events = (table(facts, insight, selection) for table in (kind_table, event_table))
     names, lines = events.texts("name"), events.texts("line")

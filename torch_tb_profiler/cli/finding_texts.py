@@ -48,8 +48,7 @@ def unsure_items(payload: FindingsPayload) -> Iterator[Item]:
     for text in payload.unsure:
         yield Item(text, (), "? ")
     for gap in payload.missing:
-        if gap.key == "stack" and payload.step_ns:
-            call = recording_line(gap.call)
+        if gap.key == "stack" and payload.step_ns and (call := recording_line(gap.call)):
             yield Item(
                 f"To see lines of the program, record again: {call}", (), "? ", names=(call,)
             )

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 
+from torch_tb_profiler.patterns import regex
+
+_RECORDER = regex(r"with ([\w.]+\(.*?\))(?: as \w+)?:", re.DOTALL)
 TOOLS = "TORCH_TB_PROFILER_TOOLS"
 """Set in the processes of ``agents/asking.py``."""
 
@@ -22,6 +26,8 @@ def event_hint() -> str:
 
 
 def recording_line(call: str) -> str:
-    """Of the example that records something the line that makes the difference."""
-    lines = [line for line in (call or "").splitlines() if "record(" in line]
-    return lines[0].removeprefix("with ").partition(" as ")[0] if lines else call or ""
+    """Of the example that records something the call that makes the difference, on one line."""
+    said = "\n".join(line for line in (call or "").splitlines() if not line.startswith("#"))
+    recorder = _RECORDER.search(said)
+    line = " ".join((recorder[1] if recorder else said.replace("\\\n", " ")).split())
+    return line.replace("( ", "(").replace(", )", ")")

@@ -10,7 +10,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.child_process import OWN_PROCESSES
@@ -56,7 +56,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """An argument that it repeats may hold anything: a shell puts in names of files."""
+    """An argument that it repeats may hold anything: a shell puts in names of files. Options may stand before, between and
+    behind the others, of which some may be left out: argparse alone would take those as left out that follow an option.
+    """
+
+    _between = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse, which calls this for subcommands, and again for each half of what is intermixed."""
+        optional = any(one.nargs == "?" and not one.option_strings for one in self._actions)
+        if self._between or not optional:
+            return super().parse_known_args(args, namespace)
+        self._between = True
+        return self.parse_known_intermixed_args(args, namespace)
 
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         super()._print_message(printable(message, lines=True), file)

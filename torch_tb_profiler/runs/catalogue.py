@@ -493,7 +493,7 @@ class Catalogue:
             return entry if entry.state is State.WAITING else None
 
     def _submit(self, entry: Entry) -> None:
-        entry.state, entry.message, entry.progress, entry.outcome = State.WAITING, "", 0.0, None
+        entry.state, entry.message, entry.progress = State.WAITING, "", 0.0
         self._changed()
         # One file may be seen through several logdirs; it is imported once.
         entry.pending = self.store.have_imported(

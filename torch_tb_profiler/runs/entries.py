@@ -43,7 +43,8 @@ class Entry:
     """One file of a logdir and what became of it; changed only under the catalogue's lock.
 
     ``root``: name of the logdir it was found in, and ``home`` where that lies. ``pending`` is the import
-        that is queued or runs. ``unread``: imports in a row whose sidecar could not be read; ``written``:
+        that is queued or runs. ``outcome``: what the file says; it stays while the
+        same content is imported again. ``unread``: imports in a row whose sidecar could not be read; ``written``:
         whether the last import left one, so that one that is missing since was removed;
         ``tries``: those that failed for a cause that may have passed by now. ``parts``: the further ranks
         in the file, each with an entry of its own.
@@ -102,7 +103,7 @@ class Entry:
         self.state = State.FAILED if is_trace or self.name.by_handler else State.REJECTED
         # Locations may lie outside what people were shown, and URLs may hold secrets.
         self.message = readable(message.replace(self.found.location.text, self.path))
-        self.pending, self.outcome, self.progress = None, None, 0.0
+        self.pending, self.progress = None, 0.0
 
 
 def is_of(identity: str, found: ListedFile) -> bool:

@@ -25,6 +25,7 @@ from torch_tb_profiler.analysis.figures.step_kinds import (
     told_apart,
     training_steps,
 )
+from torch_tb_profiler.analysis.figures.step_table import counted as counted
 from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.categories import CATEGORIES

@@ -25,7 +25,7 @@ from torch_tb_profiler.views.critical_path.payload import (
 )
 from torch_tb_profiler.views.critical_path.what_if import WhatIfPayload, what_if_payload
 from torch_tb_profiler.views.overview.payload import PROVISIONAL, RankInJob, overview_payload
-from torch_tb_profiler.views.steps import steps_payload
+from torch_tb_profiler.views.steps import counted, steps_payload
 from torch_tb_profiler.views.table_wire import TablePayload, table_payload
 from torch_tb_profiler.views.work import efficiency_wire, module_wire
 from torch_tb_profiler.views.work.api_calls import (
@@ -154,13 +154,12 @@ def _other_ranks(backend: Backend, insight: OpenedInsight) -> Hashable:
 
 @route("/critical_path", also=_other_ranks, report="steps")
 def critical_path(insight: OpenedInsight, fleets: Fleets, steps: Steps) -> CriticalPathPayload:
-    """What the ends of the selected steps waited for: by kind and by step; ``strips`` draw the paths of
-    up to three steps. Once the other ranks of the run are read, waiting for a rank is a kind of its own.
+    """What the ends of the selected steps that means are of (not cold, of one kind, whole) waited for: by kind and by step;
+    ``strips`` draw the paths of up to three steps. Once the other ranks of the run are read, waiting for a rank is a kind of its own.
     """
     opened, told = insight.opened, fleets.with_waiting(insight).insight
-    return critical_path_payload(
-        opened.facts, told, chosen(opened, steps), lambda: lanes_of(insight)
-    )
+    selection = counted(opened.facts, chosen(opened, steps))
+    return critical_path_payload(opened.facts, told, selection, lambda: lanes_of(insight))
 
 
 def lanes_of(insight: OpenedInsight) -> LaneWork:
@@ -180,10 +179,11 @@ def critical_path_rows(
     by: Annotated[PathGroup, OneOf("What a row is one of.", whole_only=GROUPED)] = "place",
     window: Window | None = None,
 ) -> PathRowsPayload:
-    """The path of the selected steps, or what of it lies in a window, as a table, the most first. In a
+    """The path of those steps, or what of it lies in a window, as a table, the most first. In a
     window ``work_ns`` and ``work_share`` are unknown.
     """
-    opened, selection = insight.opened, chosen(insight.opened, steps)
+    opened = insight.opened
+    selection = counted(opened.facts, chosen(opened, steps))
     return path_rows_payload(
         opened.trace,
         opened.facts,

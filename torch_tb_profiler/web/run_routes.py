@@ -57,7 +57,7 @@ from torch_tb_profiler.views.overview.ranks import (
     overview_ranks_payload,
     unknown_payload,
 )
-from torch_tb_profiler.views.steps import Selection, judged
+from torch_tb_profiler.views.steps import Selection, counted, judged
 from torch_tb_profiler.web.figure_routes import lanes_of
 from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, Whole, Window
 from torch_tb_profiler.web.route import Backend, chosen, route
@@ -212,7 +212,9 @@ def _ranks_of(fleet: Fleet, opened: Opened, steps: StepRange) -> RanksOfRun | No
     if path is None:
         return None
     rank = fleet.rank_of(opened)
-    selected = common_chosen(fleet.figures, rank, chosen(opened, steps), opened.facts)
+    selected = common_chosen(
+        fleet.figures, rank, counted(opened.facts, chosen(opened, steps)), opened.facts
+    )
     return opened.memoise(
         ("ranks path", fleet.id, tuple(selected.tolist())),
         lambda: RanksOfRun.of(

@@ -3,6 +3,7 @@
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/preact";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import type { CallersPayload } from "../api/types.gen";
+import { runsStore } from "../state/runs";
 import { ALL_STEPS, type ViewProps } from "../state/view";
 import { DiagnosisView } from "./diagnosis/view";
 import {
@@ -21,6 +22,7 @@ import {
 } from "../testing/cases";
 import { type Answers, queriesOf, serve, show, text } from "../testing/page";
 import { CPU, GPU, reply } from "../testing/replies";
+import { run, runsOf, worker } from "../testing/runs";
 import { KernelView } from "./kernel/view";
 import { OperatorView } from "./operator/view";
 import { OverviewView } from "./overview/view";
@@ -116,6 +118,21 @@ describe("OverviewView", () => {
       "Trace health1 notice, 1 info",
     ])
       expect(text()).toContain(part);
+  });
+
+  it.each([
+    ["this rank", "w", "critical_path", "critical_path/ranks"],
+    ["the job", "w and w1", "critical_path/ranks", "critical_path"],
+  ])("draws below an answer about %s the path of that", async (_, ranks, drawn, other) => {
+    const workers = ["w", "w1"].map((name, rank) => worker(name, rank));
+    runsStore.set({ payload: runsOf([run("r", workers)]), error: null });
+    const told = findings();
+    const subject = { ...told.subject, ranks: "w" };
+    answers.findings = { ...told, subject, told: { ...told.told, subject: { ...subject, ranks } } };
+    show(Overview, { all: "1" });
+    await waitFor(() => expect(queriesOf(asked, drawn).length).toBe(1));
+    expect(queriesOf(asked, other)).toEqual([]);
+    runsStore.set({ payload: null, error: null });
   });
 
   it("chooses a step by its bar and lets go of it by the same", async () => {

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.analysis.figures import opened, trace_files
 from tests.builders.drawn import events, trace_of
@@ -15,6 +17,7 @@ from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.critical_path.evidence import gather
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.module.paths import build_paths
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -202,3 +205,43 @@ gpu 20                                      {ncclKernel #4          }
     b = len(work.row) - 1
     assert Begin(work.begin[b]) == Begin.OTHER_STREAM
     assert work.end[work.elsewhere[b]] == work.start[b] - 100_000
+
+
+@st.composite
+def transfers(draw: st.DrawFn) -> list[tuple[int, int, int, str]]:
+    """Thread, begin, end and name of transfers that host threads carry out, each thread one after the other."""
+    found = []
+    for thread in range(draw(st.integers(1, 3))):
+        times = iter(sorted(draw(st.sets(st.integers(-20, 120), min_size=2, max_size=7))))
+        for begin, end in zip(times, times, strict=False):
+            library = draw(st.sampled_from(("gloo", "mpi", "ucc")))
+            found.append((thread, begin, end, f"{library}:all_reduce"))
+    return found
+
+
+@given(transfers(), st.booleans())
+def test_what_host_threads_transfer_is_communication(
+    moved: list[tuple[int, int, int, str]], on_main: bool
+) -> None:
+    """On threads of their own while nothing is recorded of the program's, or on that."""
+    moved = [one for one in moved if not (on_main and (one[0] or one[1] < 0 or one[2] > 100))]
+    called = [(0, 0, 100, "ProfilerStep#1")]
+    called += [(0 if on_main else 1 + thread, *rest) for thread, *rest in moved]
+    trace = trace_of(
+        {
+            "ph": "X",
+            "cat": "user_annotation",
+            "name": name,
+            "pid": 1,
+            "tid": 1 + thread,
+            "ts": 1000 + begin,
+            "dur": end - begin,
+        }
+        for thread, begin, end, name in called
+    )
+    facts = derive(trace)
+    path = build_insight(trace, facts)["critical_path"]
+    covers(facts, path)
+    talks = path["cause"] == PathCause.COMMUNICATION
+    busy = {at for _, begin, end, _ in moved for at in range(max(begin, 0), min(end, 100))}
+    assert (path["end"] - path["start"])[talks].sum() == 1000 * len(busy)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.analysis.findings.cases import (
     NAMES,
@@ -19,11 +21,15 @@ from tests.analysis.findings.cases import (
     span,
     steps,
 )
-from tests.builders.drawn import Event
+from tests.builders.drawn import Event, trace_of
 from tests.examples import examples
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD
 from torch_tb_profiler.analysis.findings.step_findings import findings_of
 from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.store import insight_schema as schema
+from torch_tb_profiler.store.insight import Insight
+from torch_tb_profiler.store.model import Facts
 
 EVENTS = st.lists(
     st.tuples(
@@ -161,3 +167,53 @@ def test_what_another_cause_hides_is_told_as_what_is_left() -> None:
 def test_windows_without_time_have_no_findings() -> None:
     found = made([])
     assert (found["found"], found["step_ns"], found["totals"]) == ([], None, [])
+
+
+@cache
+def three_steps() -> tuple[Facts, Insight]:
+    trace = trace_of(steps((0, 700), (700, 1300), (1300, 2000)))
+    facts = derive(trace)
+    return facts, build_insight(trace, facts)
+
+
+@given(
+    st.lists(st.integers(0, 600_000), min_size=3, max_size=3),
+    st.integers(0, 100_000),
+    st.integers(0, 2_000_000),
+)
+def test_what_is_taken_is_of_the_step_that_the_saving_is_of(
+    saved: list[int], more: int, mean: int
+) -> None:
+    """Also of what some steps have alone, so that the mean over all of them says too little."""
+    facts, insight = three_steps()
+    row = np.flatnonzero(saved)
+    table = schema.FINDING_STEPS.build(
+        finding=np.zeros(len(row)),
+        step=row,
+        saved=np.array(saved)[row],
+        acted=np.array(saved)[row] + more,
+    )
+    found = {
+        "rule": "same_again",
+        "costs": True,
+        "behind": False,
+        "certainty": "likely",
+        "change": None,
+        "reach": (0.6, 1.3),
+        "artefact": False,
+        "risk": 0.0,
+        "shown_ns": 0.0,
+        "rows": [],
+        "generic": False,
+        "numbers": {"calls": 1.0, "taken": float(mean)},
+        "words": {},
+        "of_hit": None,
+    }
+    about = {**insight.about["findings"], "found": [found]}
+    insight = replace(
+        insight,
+        tables=insight.tables | {"finding_steps": table},
+        about={**insight.about, "findings": about},
+    )
+    for item in findings_of(facts, insight)["found"]:
+        assert item["recoverable_ns"] <= item["numbers"]["taken"] <= item["acted_ns"]

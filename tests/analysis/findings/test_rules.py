@@ -27,6 +27,8 @@ NAMES = {
     "gain",
     "share",
     "worker",
+    "holds",
+    "is",
     "at",
     "which_steps",
 }
@@ -66,6 +68,13 @@ def test_its_texts_are_whole_sentences_of_declared_words(rule: Rule) -> None:
     assert rule.views
     assert {unit for _, unit in rule.numbers.values()} <= set(get_args(Unit))
     assert all(url.startswith("https://docs.pytorch.org/") for _, url in rule.links)
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_no_verb_behind_the_workers_is_of_one_alone(rule: Rule) -> None:
+    """There may be several: the verb is a word that agrees with them (``{holds}``)."""
+    of_one = re.compile(r"\{worker\} (?:is|was|has|\w+s)\b")
+    assert not [text for text in _texts(rule) if of_one.search(text)]
 
 
 def test_the_definitions_are_those_of_the_files() -> None:

@@ -21,6 +21,7 @@ import numpy as np
 import torch_tb_profiler
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.step_findings import findings_of
 from torch_tb_profiler.api.fleets import fleet_places
 from torch_tb_profiler.api.frames import TraceFrames
@@ -180,13 +181,34 @@ def _knows_devices(trace: TraceFrames) -> bool:
 def _of_groups(told: Answered) -> Iterator[str]:
     """What is called as on the strip of the step takes what its legend says."""
     figures, path = told.answer["told"], told.strip
-    if not figures["group"]:
+    if figures["group"] == "nothing":
+        yield from _of_silence(told)
+    if figures["group"] in ("", "nothing"):
         return
     group = groups_of_causes(told.trace.facts.summary.has_device)[path["cause"]]
     own = group == list(GROUPS).index(figures["group"])
     takes = float(path["time"][own & (path["step"] == told.answer["median"])].sum())
     if abs(figures["part_ns"] - takes) > 1:
         yield f"{figures['group']} takes {figures['part_ns']} ns, on the strip {takes:.0f}"
+
+
+def _of_silence(told: Answered) -> Iterator[str]:
+    """While nothing was recorded, no event but the mark of a step is open."""
+    figures, spans, steps = (
+        told.answer["told"],
+        told.trace.trace["spans"],
+        told.trace.facts["steps"],
+    )
+    row = int(figures["subject"]["steps"] or 0)
+    begin, end = int(steps["start"][row]), int(steps["end"][row])
+    other = ~np.isin(spans["name"], steps["name"])
+    reached, busy = begin, 0
+    start, stop = spans["start"][other], (spans["start"] + spans["dur"])[other]
+    for a, b in sorted(zip(start.tolist(), stop.tolist(), strict=True)):
+        a, b = max(a, reached), min(b, end)
+        busy, reached = busy + max(b - a, 0), max(reached, b)
+    if figures["part_ns"] > end - begin - busy + 1:
+        yield f"something was recorded: {busy} of {end - begin} ns ({told.said})"
 
 
 def _of_savings(said: str, answer: Answer) -> Iterator[str]:
@@ -207,6 +229,8 @@ def _of_savings(said: str, answer: Answer) -> Iterator[str]:
             yield f"{rule}: {saving} ns is not within {low} to {high} of {acted} of {step}"
         if abs(finding["share"] - saving / step) > 0.001:
             yield f"{rule}: {saving} of {step} ns is said to be {finding['share']}"
+        if not saving <= (taken := _taken(finding)) + 1 or taken > acted + 1:
+            yield f"{rule} saves {saving} of {taken} ns, of {acted} that its change acts on"
         if mean < 0 or (rule not in _OF_RANKS and mean > answer["mean_ns"]):
             yield f"{rule}: {mean} of the mean step"
         if finding["certainty"] == "certain" and low <= MOST * high - 1:
@@ -215,6 +239,13 @@ def _of_savings(said: str, answer: Answer) -> Iterator[str]:
             counted.append(finding["share"])
     if _NO_CAUSE.search(said) and max(counted, default=0) >= THRESHOLD:
         yield f"no cause, and yet one of {max(counted):.1%}"
+
+
+def _taken(finding: Mapping[str, Any]) -> float:
+    """What a finding declares that it takes of the step; else what it saves of that."""
+    rule, saving = RULES[finding["rule"]], float(finding["recoverable_ns"])
+    label = rule.numbers.get(rule.part, ("", ""))[0]
+    return next((one["value"] for one in finding["numbers"] if label == one["label"]), saving)
 
 
 def _of_certainty(told: Answered) -> Iterator[str]:

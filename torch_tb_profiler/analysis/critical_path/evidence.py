@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.critical_path.host import (
     program_thread,
 )
 from torch_tb_profiler.analysis.critical_path.locks import LockWaits, lock_waits
+from torch_tb_profiler.analysis.facts.host_names import host_names
 from torch_tb_profiler.store.columns import Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -36,20 +37,26 @@ def gather(trace: Trace, facts: Facts, collectives: Table | None = None) -> Evid
     """
     blocking = blocking_calls(trace, facts)
     host = host_segments(trace, facts, blocking)
-    work = device_work(trace, facts, blocking, host_transfers(trace, collectives))
-    return Evidence(blocking, host, work, program_thread(trace, facts, host), lock_waits(trace))
+    main = program_thread(trace, facts, host)
+    work = device_work(trace, facts, blocking, host_transfers(trace, collectives, main))
+    return Evidence(blocking, host, work, main, lock_waits(trace))
 
 
-def host_transfers(trace: Trace, collectives: Table | None) -> tuple[Ints, Ints]:
-    """``(row, launch)``: transfers of host libraries on threads of their own, and the calls that started them;
-    rows of spans.
+def host_transfers(trace: Trace, collectives: Table | None, main: int) -> tuple[Ints, Ints]:
+    """``(row, launch)``: transfers of host libraries on threads other than ``main`` or that of the calls that started
+    them, and these calls, −1 unknown; rows of spans.
     """
     spans = trace["spans"]
     if collectives is None:
         return (np.zeros(0, np.int64),) * 2
     row, call = (collectives[key].astype(np.int64) for key in ("event", "host"))
-    own = (spans["role"][row] != Role.KERNEL) & (call >= 0) & (spans["dur"][row] > 0)
-    own &= (spans["track"][row] != spans["track"][call]) & (
-        spans["start"][call] <= spans["start"][row]
+    track, there = (
+        spans["track"][row],
+        (spans["role"][row] != Role.KERNEL) & (spans["dur"][row] > 0),
     )
+    started = (call >= 0) & (track != spans["track"][call])
+    started &= spans["start"][call] <= spans["start"][row]
+    names = host_names(trace.strings, spans["name"][row])
+    alone = (call < 0) & (track != main) & (main >= 0) & names.transfer[spans["name"][row]]
+    own = there & (started | alone)
     return row[own], call[own]

@@ -138,12 +138,18 @@ def _causes(trace: Trace, facts: Facts, blocking: Mask) -> Array:
     of_role[list(_OF_ROLE)] = list(_OF_ROLE.values())
     cause = np.append(of_role[spans["role"]], np.uint8(PathCause.NOT_RECORDED))
     cause[:-1][blocking] = PathCause.SYNCHRONIZATION
-    row = np.flatnonzero(host_mask(trace))
+    row, parent = np.flatnonzero(host_mask(trace)), facts["span_links"]["parent"]
     name = spans["name"][row]
     names = host_names(trace.strings, name)
     cause[row[names.region[name]]] = PathCause.ANNOTATION
-    loads = mask_of(spans.n, row[names.dataloader[name]])
-    cause[row[nearest(facts["span_links"]["parent"], loads)[row] >= 0]] = PathCause.DATALOADER
+    # The mark of a step in which a thread records nothing else does not tell what that did.
+    cause[row[(names.step[name] >= 0) & ~np.isin(row, parent)]] = PathCause.NOT_RECORDED
+    for named, what in (
+        (names.dataloader, PathCause.DATALOADER),
+        (names.transfer, PathCause.COMMUNICATION),
+    ):
+        inside = nearest(parent, mask_of(spans.n, row[named[name]]))
+        cause[row[inside[row] >= 0]] = what
     return cause
 
 

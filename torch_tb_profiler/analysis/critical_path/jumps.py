@@ -107,8 +107,33 @@ def _handovers(
     # A transfer is waited for only where the wait ends with it.
     soon = until - end <= end - np.maximum(begin, np.append(start, 0)[wait])
     waited &= soon | (np.arange(len(row)) < len(call))
-    target = np.concatenate((-2 - track, moved))[waited]
-    yield np.full(len(target), main, np.int64), end[waited], target
+    target = np.concatenate((-2 - track, moved))
+    yield np.full(int(waited.sum()), main, np.int64), end[waited], target[waited]
+    lone = np.append(np.ones(len(call), np.bool_), work.launch[moved] < 0)
+    time, target = _beside_nothing(host, main, begin[lone], end[lone], target[lone])
+    yield np.full(len(time), main, np.int64), time, target
+
+
+def _beside_nothing(
+    host: HostSegments, main: int, begin: Ints, end: Ints, target: Ints
+) -> tuple[Ints, Ints]:
+    """``(time, target)`` where nothing is recorded of the main thread in a step: it is where others work. ``begin``, ``end``,
+    ``target``: of their operators, and of transfers that nothing is known to have started.
+    """
+    own = host.of_track(main)
+    nothing = (host.cause[own] == PathCause.NOT_RECORDED) & (host.span[own] >= 0)
+    start, stop = host.start[own][nothing], host.end[own][nothing]
+    order = np.argsort(begin, kind="stable")
+    begin, end, target = begin[order], end[order], target[order]
+    time = np.unique(np.concatenate((begin, end, stop)))
+    at = np.searchsorted(start, time, side="left") - 1
+    time = time[(at >= 0) & (time <= np.append(stop, -1)[at])]
+    # Of those that had begun the one that ends last.
+    last = np.maximum.accumulate(end)
+    latest = np.maximum.accumulate(np.where(end == last, np.arange(len(end)), 0))
+    ran = np.append(latest, -1)[np.searchsorted(begin, time, side="left") - 1]
+    runs = (ran >= 0) & (np.append(end, -1)[ran] >= time)
+    return time[runs], target[ran[runs]]
 
 
 def waiting(

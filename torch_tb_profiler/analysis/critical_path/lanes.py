@@ -148,9 +148,10 @@ def lane_work(trace: Trace, facts: Facts, insight: Insight) -> LaneWork:
     host = host_segments(trace, facts, blocking_calls(trace, facts))
     main = host.track == program_thread(trace, facts, host)
     waits, loads = host.cause == PathCause.SYNCHRONIZATION, host.cause == PathCause.DATALOADER
+    moves = host.cause == PathCause.COMMUNICATION
     called = (host.cause == PathCause.OPERATOR) | (host.cause == PathCause.RUNTIME)
     # Of other threads counts what they call: their Python frames may do nothing but wait.
-    runs = (called | main & (host.span >= 0)) & ~waits & ~loads
+    runs = (called | main & (host.span >= 0)) & ~waits & ~loads & ~moves
     computes = (host.cause == PathCause.OPERATOR) & (not has_device)
     of = phase[host.span]
     phases = {name: runs & (of == place) for place, name in enumerate(_PHASES)}

@@ -10,8 +10,10 @@ from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import PythonFrame, function_name
 from torch_tb_profiler.units import (
+    agreeing,
     format_count,
     format_counted,
+    format_names,
     format_ns,
     format_number,
     format_share,
@@ -110,7 +112,7 @@ def _who(verdict: Verdict, hold: Hold, called: Called) -> str:
             f"{_often(verdict, hold)}."
         )
     names = called(hold.ranks)
-    verb = "holds" if len(hold.ranks) == 1 else "hold"
+    verb = agreeing(len(hold.ranks), "holds", "hold")
     return f"{_begun(names)} {verb} all others back: {each}{_often(verdict, hold)}."
 
 
@@ -162,8 +164,8 @@ def unequal_text(hold: Hold, who: str = "") -> str:
     why = hold.why
     if why is None:
         return ""
-    it = _begun(who) or ("It" if len(hold.ranks) == 1 else "They")
-    s = "s" if len(hold.ranks) == 1 else ""
+    it = _begun(who) or agreeing(len(hold.ranks), "It", "They")
+    s = agreeing(len(hold.ranks), "s", "")
     if why.of == "calls":
         others = "never"
         if why.others >= 0.5:
@@ -175,7 +177,7 @@ def unequal_text(hold: Hold, who: str = "") -> str:
     on = f": {_cut(why.name)}" if why.name else ""
     if why.shape != why.other_shape:
         on += f" on {why.shape} instead of {why.other_shape}"
-    are = "is" if len(hold.ranks) == 1 else "are"
+    are = agreeing(len(hold.ranks), "is", "are")
     it = who or it.lower()
     return f"Unequal inputs: {it} {are} given {times} as the others{on}."
 
@@ -223,7 +225,7 @@ def once_in(hold: Hold, steps: Sequence[str]) -> str:
     labels = [step_label(steps, step) for step in hold.steps]
     if len(labels) == 1:
         return f"Once, in step {labels[0]}"
-    return f"In steps {', '.join(labels[:-1])} and {labels[-1]} only"
+    return f"In steps {format_names(labels)} only"
 
 
 def step_label(steps: Sequence[str], step: int) -> str:

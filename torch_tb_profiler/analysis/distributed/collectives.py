@@ -35,7 +35,7 @@ from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.communication import communication_rows
 from torch_tb_profiler.analysis.facts.device_causes import by_external
 from torch_tb_profiler.analysis.facts.header import distributed_info, integer
-from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
+from torch_tb_profiler.analysis.facts.host_names import HOST_LIBRARIES, distinct, name_mask
 from torch_tb_profiler.analysis.timeline.call_path import device_work, launched_by
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -64,9 +64,6 @@ SYNCHRONISING = ("reducescatter", "allreduce", "allgather", "alltoall", "barrier
 
 LONGEST_TEXT = 200
 """Of descriptions in a header."""
-
-HOST_LIBRARIES = ("gloo", "mpi", "ucc")
-"""Libraries whose host region is the transfer itself, not its launch."""
 
 _REGION = regex(r"\w+:(?!:)(?P<kind>\w+)")
 _POINT_TO_POINT = regex(r"_?i?(send|recv)(?!_?recv)", re.I)

@@ -25,6 +25,8 @@ _COLLECTIVE = regex(
     r"|(?:_?c10d(?:_functional)?|_c10d_functional_autograd|symm_mem|deep_ep)::"
     r"|record_param_comms"
 )
+HOST_LIBRARIES = ("gloo", "mpi", "ucc")
+"""Libraries whose host region is the transfer itself, not its launch."""
 
 HIDDEN = frozenset(
     (
@@ -49,6 +51,7 @@ class HostNames(msgspec.Struct, frozen=True):
     region: recorded as an operator by old versions but none: steps, DataLoader, optimizer and
         DataParallel regions, and Lightning's (``[pl][module]…``, ``[pl][profile]…``).
     collective: a collective or point-to-point transfer.
+    transfer: one that a host thread carries out itself.
     hidden: ``torch.profiler`` does not show it.
     graph_launch: replays a captured graph.
     backends: communication backends that the names mention.
@@ -59,6 +62,7 @@ class HostNames(msgspec.Struct, frozen=True):
     dataloader: Mask
     region: Mask
     collective: Mask
+    transfer: Mask
     hidden: Mask
     graph_launch: Mask
     backends: tuple[str, ...]
@@ -96,7 +100,9 @@ def host_names(strings: StringTable, used: Array) -> HostNames:
     """What the names ``used`` (string numbers, repeats allowed) imply."""
     n = len(strings) + 1
     step = np.full(n, -1, np.int64)
-    dataloader, region, collective, hidden, graph = (np.zeros(n, np.bool_) for _ in range(5))
+    dataloader, region, collective, transfer, hidden, graph = (
+        np.zeros(n, np.bool_) for _ in range(6)
+    )
     backends: set[str] = set()
     data_parallel = False
     for number in distinct(used, strings):
@@ -113,6 +119,7 @@ def host_names(strings: StringTable, used: Array) -> HostNames:
             graph[number] = True
         elif match := _COLLECTIVE.match(text):
             collective[number] = True
+            transfer[number] = match["backend"] in HOST_LIBRARIES
             backends.update(filter(None, (match["backend"],)))
             continue
         elif not text.startswith(("Optimizer.", "[pl][")):
@@ -120,7 +127,15 @@ def host_names(strings: StringTable, used: Array) -> HostNames:
         region[number] = not (hidden[number] or graph[number])
     named_backends = tuple(sorted(backends))
     return HostNames(
-        step, dataloader, region, collective, hidden, graph, named_backends, data_parallel
+        step,
+        dataloader,
+        region,
+        collective,
+        transfer,
+        hidden,
+        graph,
+        named_backends,
+        data_parallel,
     )
 
 

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.figures.operators import operators_have_device_t
 from torch_tb_profiler.analysis.figures.selection import has_steps
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.summary import Writer
-from torch_tb_profiler.units import format_count
+from torch_tb_profiler.units import format_count, format_names
 
 SETTING = "TORCH_TB_PROFILER_CATEGORIES"
 """The environment variable that gives them one."""
@@ -87,7 +87,7 @@ def unplaced(facts: Facts, *kinds: str) -> Unplaced | None:
     rest = listed[MOST_NAMED:]
     if rest:
         named.append(f"{format_count(sum(n for *_, n in rest))} of {len(rest)} more")
-    text = Unplaced(_listed(named))
+    text = Unplaced(format_names(named))
     names = (" ".join(name.replace(",", " ").split()) for name, *_ in listed[:_MOST_SET])
     text.setting = ",".join(f"{name}=kernel" for name in names if name)
     return text
@@ -106,11 +106,7 @@ def unrecorded(facts: Facts) -> str:
     if rest := sum(lack for _, lack in calls.most_common()[MOST_NAMED:]):
         named.append(f"{format_count(rest)} by other calls")
     verb = "lacks" if table.n == 1 else "lack"
-    return f"{_listed(named)} {verb} device work."
-
-
-def _listed(named: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+    return f"{format_names(named)} {verb} device work."
 
 
 def _quoted(name: str) -> str:

@@ -8,7 +8,7 @@ from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
-from torch_tb_profiler.analysis.figures.selection import Selection, complete
+from torch_tb_profiler.analysis.figures.selection import Selection, complete, judged
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind, step_kind_names
 from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.columns import Ints
@@ -107,6 +107,11 @@ def category_times(facts: Facts) -> dict[str, Ints]:
 def averaged(facts: Facts, selection: Selection) -> Ints:
     """Rows of the selected steps that means are over: of one kind, those that the recording cut off left out."""
     return of_one_kind(facts, complete(facts, selection))
+
+
+def counted(facts: Facts, selection: Selection) -> Selection:
+    """The steps that means over a selection are of: of all steps those that speak for the program, of one kind and whole."""
+    return Selection(averaged(facts, judged(facts, selection)), selection.whole)
 
 
 def average(facts: Facts, selection: Selection) -> tuple[float, dict[str, float | None]] | None:

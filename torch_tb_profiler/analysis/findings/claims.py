@@ -131,9 +131,10 @@ class PathTime:
         self._track = picked(spans["track"], self._event)
         self._of_device = is_one_of(self._cause, (*_DEVICE, *_DEVICE_WAITS)) & (self._event >= 0)
         # Inside the mark of a step alone nothing of the program was recorded.
-        marked = picked(spans["start"], self._event) == table["host_start"][self._step]
+        begin = picked(spans["start"], self._event)
+        self._marked = (self._event >= 0) & (begin == table["host_start"][self._step])
         self._silent = is_one_of(self._cause, _SILENT)
-        self._silent |= (self._cause == PathCause.ANNOTATION) & marked
+        self._silent |= (self._cause == PathCause.ANNOTATION) & self._marked
         self._said = np.zeros(len(self._time), np.int64)
 
     def acted_on(self, changed: Durations) -> Ints:
@@ -174,9 +175,12 @@ class PathTime:
         return bool(acted[self._silent].sum() > MOST * acted.sum())
 
     def unknown(self) -> Mask:
-        """Of which steps next to nothing was recorded."""
+        """Of which steps next to nothing was recorded, or nothing on the program's thread, where others may work for it or not."""
         told = np.where(self._silent, 0, self._time)
-        return np.asarray(self.of_steps(told) < NOTHING * self.of_steps(self._time))
+        bare = mask_of(
+            self.steps, self._step[(self._cause == PathCause.NOT_RECORDED) & self._marked]
+        )
+        return np.asarray(bare | (self.of_steps(told) < NOTHING * self.of_steps(self._time)))
 
     def computes(self, acted: Ints) -> bool:
         """Whether most of what is acted on are operators and work of a device."""

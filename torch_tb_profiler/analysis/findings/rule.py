@@ -12,6 +12,7 @@ import msgspec
 from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty, Claims, without_time
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.outcomes import Reach
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.insight_schema import PathCause
 
 FindingView = Literal[
@@ -38,6 +39,8 @@ RankVerdict = Literal["", "itself", "other", "input", "once", "bubble"]
 Unit = Literal["ns", "bytes", "bytes/s", "share", "count", ""]
 WORDS = Path(__file__).parents[2] / "words"
 """What is said about the rules of a file: ``FILE.json``, by key."""
+
+_PART = regex(r"\{(\w+)\} of \{the_step\}")
 
 
 class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -123,6 +126,12 @@ class Rule(Words, frozen=True, kw_only=True):
     of_waits: bool = False
     reach: Reach | None = None
     untried: bool = False
+
+    @property
+    def part(self) -> str:
+        """Name of what the headline says that it takes of the step, empty where it says none."""
+        named = _PART.search(self.cause)
+        return named[1] if named else ""
 
 
 class Question(dict[str, Rule]):

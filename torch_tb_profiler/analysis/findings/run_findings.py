@@ -22,10 +22,9 @@ from torch_tb_profiler.analysis.what_if.outcomes import BY_CERTAINTY
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import function_name
+from torch_tb_profiler.units import agreeing, format_names
 
 LONGEST_LABEL = 120
-SHOWN = 20
-"""Ranks that are named."""
 _SHOWS = (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET, PathCause.DATALOADER)
 """What shows by itself that a rank is slow."""
 
@@ -327,10 +326,9 @@ def _details(
 ) -> dict[str, Any]:
     worker, span = names[hold.worst.rank]
     doing = _doing(part) if part else ""
-    called = ", ".join(_called(names[rank][0]) for rank in hold.ranks[:SHOWN])
-    if hold.varies:
-        # In the step that costs most.
-        called = _called(worker)
+    # Of unequal inputs in the step that costs most.
+    ranks = [hold.worst.rank] if hold.varies else hold.ranks
+    called = format_names([_called(names[rank][0]) for rank in ranks])
     return {
         "artefact": False,
         "generic": False,
@@ -342,6 +340,8 @@ def _details(
         "line": part.line or None if part else None,
         "words": {
             "worker": called,
+            "holds": agreeing(len(ranks), "holds", "hold"),
+            "is": agreeing(len(ranks), "is", "are"),
             "doing": doing,
             **({"slow": f"{doing} takes longer"} if doing else {}),
             "did": "waited for its data"

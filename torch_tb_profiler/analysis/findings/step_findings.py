@@ -18,7 +18,7 @@ found      the findings that save 2 % of the median step or of all steps, in the
            the one in the middle of those in which it saves most, which is ``length_ns``
            long; ``behind_ns`` (what it saves once others are mended), ``hit``: the rows in which it
            counts, ``once``: ``row`` where that is the only one, else None, and ``weighs``: what it saves of its kind as a
-           share of all steps
+           share of all steps; of ``numbers`` what the headline says that it takes is of that step, too
 totals     for each certainty what all changes of it and of greater certainty save together in the median step:
            ``certainty``, ``recoverable_ns``, ``share``, ``step_ns``, ``low_ns``, ``high_ns``
 =========  ========================================================================================
@@ -37,6 +37,7 @@ from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD
 from torch_tb_profiler.analysis.findings.claims import certainty_of
 from torch_tb_profiler.analysis.findings.order import FEW_STEPS, in_order
+from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.what_if.outcomes import BY_CERTAINTY, noise, step_interval
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
@@ -81,6 +82,10 @@ def findings_of(
             if (of_hit := item.pop("of_hit")) and of_hit["rows"] == told["hit"]:
                 item |= {key: of_hit[key] for key in ("words", "shown_ns")}
                 item["numbers"] = item["numbers"] | of_hit["numbers"]
+            if (part := RULES[item["rule"]].part) in item["numbers"] and finding["costs"]:
+                # Of the step that the saving is of: that at least, and what the change acts on at most.
+                taken = max(item["numbers"][part], item["recoverable_ns"])
+                item["numbers"] = item["numbers"] | {part: float(min(taken, item["acted_ns"]))}
         else:
             item |= {"row": median, "hit": [], **_SAVES_NOTHING}
             item |= {"length_ns": 0 if median is None else int(lengths[median])}

@@ -23,7 +23,7 @@ from torch_tb_profiler.analysis.memory.window import by_category, of_device
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.units import format_bytes, format_count, format_share
+from torch_tb_profiler.units import format_bytes, format_count, format_names, format_share
 
 HOLDERS = 3
 """Places that are named."""
@@ -95,13 +95,13 @@ def _places(places: list[tuple[str, int]], whole: int, past: bool) -> Iterator[s
         return
     are = "was" if past else "is"
     if 2 * sum(size for _, size in places) > whole:
-        listed = ", ".join(f"{place} ({format_bytes(size)})" for place, size in places)
-        yield f"Most {are} held by {listed}."
+        listed = [f"{place} ({format_bytes(size)})" for place, size in places]
+        yield f"Most {are} held by {format_names(listed)}."
         return
-    listed = ", ".join(
+    listed = [
         f"{place} ({format_bytes(size)}, {format_share(size / whole)})" for place, size in places
-    )
-    yield f"The largest known part {are} held by {listed}."
+    ]
+    yield f"The largest known part {are} held by {format_names(listed)}."
 
 
 def _growth(insight: Insight, device: int, rows: Ints) -> Iterator[str]:

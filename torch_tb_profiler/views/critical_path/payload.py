@@ -287,7 +287,8 @@ def headline(
     group = groups_of_causes(facts.summary.has_device)[[kinds.index(k) for k in parts["kind"]]]
     most = int(np.bincount(group, weights=each).argmax())
     time, total = (format_ns(int(some.sum()) / steps) for some in (each[group == most], each))
-    name = group_label(list(GROUPS)[most], vocabulary(facts).device)
+    device = vocabulary(facts).device if facts.summary.has_device else "CPU"
+    name = group_label(list(GROUPS)[most], device)
     sentences = [
         f"{name} takes {time} of {'the' if len(selection.steps) == 1 else 'a'} {total} step."
     ]

@@ -38,7 +38,7 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.strings import NO_STRINGS
-from torch_tb_profiler.units import format_count, format_ns
+from torch_tb_profiler.units import format_count, format_names, format_ns
 from torch_tb_profiler.views.critical_path.glyph import (
     MOST_LANES,
     LaneTimes,
@@ -459,7 +459,7 @@ def _headline(
     reached = np.cumsum([part.difference / difference for part in causes])
     count = int(np.searchsorted(reached, MOST)) + 1
     labels = [_inside(words.part(part).label) for part in causes[:count]]
-    return f"{begin}: {', '.join(labels[:-1])} and {labels[-1]}."
+    return f"{begin}: {format_names(labels, count)}."
 
 
 def _cause(part: DifferencePart, longer: bool) -> str:

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.distributed.message import WORDS
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.spread import Outlier
 from torch_tb_profiler.store.summary import Writer
-from torch_tb_profiler.units import format_count, format_ns
+from torch_tb_profiler.units import format_count, format_names, format_ns
 from torch_tb_profiler.views.distributed.wire import (
     BlamedPart,
     DistributedPayload,
@@ -36,8 +36,6 @@ _REASONS = {
     ),
 }
 
-_NAMED = 4
-"""Names in a row at most."""
 _FEW = 3
 """So many matched collectives say little."""
 
@@ -88,9 +86,7 @@ def all_called(workers: Sequence[Named], places: Sequence[int]) -> str:
         names, word = [called(worker) for worker in named], ""
     else:
         names, word = [str(worker.rank) for worker in named], "ranks "
-    if len(names) > _NAMED:
-        names = [*names[: _NAMED - 1], f"{format_count(len(names) - _NAMED + 1)} more"]
-    return word + (f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0])
+    return word + format_names(names)
 
 
 class Named(Protocol):

@@ -27,7 +27,7 @@ def about_text(facts: Facts, analysis: Mapping[str, Any], worker: str = "", rank
     """Kind of run, device, which step, and whose. ``ranks``: of the run, where all of them were read."""
     whose = f"{worker} of {format_count(ranks)}" if worker and ranks > 1 else ""
     parts = (_kind(facts), _device(facts, ranks), _which(facts, analysis), whose)
-    return " · ".join(filter(None, parts))
+    return capitalised(" · ".join(filter(None, parts)))
 
 
 def _kind(facts: Facts) -> str:

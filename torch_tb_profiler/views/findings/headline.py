@@ -28,7 +28,6 @@ from torch_tb_profiler.analysis.figures.step_kinds import doing_no_less, of_lead
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
 from torch_tb_profiler.analysis.findings.rule import HOST, Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
-from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import format_count, format_ns, format_rate, format_share, plural
@@ -38,7 +37,6 @@ from torch_tb_profiler.views.findings.path import (
     NOTABLE,
     Path,
     Place,
-    is_step,
     of_line,
     plain,
 )
@@ -64,8 +62,6 @@ MUCH = 0.25
 LEAST_JUDGED = 0.5
 """Share of the kernel time that must be known for silence to mean that all is well."""
 
-_PART = regex(r"\{(\w+)\} of \{the_step\}")
-"""What a cause says that it takes of the step."""
 _NO_REASON = "No cause was found for it: it may be the work itself."
 _GROUP_NOUNS = {
     PathCause.MEMCPY: "Copying",
@@ -78,13 +74,14 @@ _GROUP_NOUNS = {
 
 class Answer(msgspec.Struct, frozen=True):
     """The answer in one sentence, and the sentences after it; ``line``: the line that these name, with its folders; ``told``: what
-    they say as numbers.
+    they say as numbers; ``item``: the finding whose step they speak of, None where that is the median one.
     """
 
     headline: str
     detail: str
     line: str = ""
     told: Told = Told()
+    item: Mapping[str, Any] | None = None
 
 
 def answer_of(
@@ -146,7 +143,24 @@ def answer_of(
         return _of_place(path, analysis, words, beside, first[0])
     if first is not None:
         return _of_cause(path, analysis, dict(words) | dict(first[1]), first[0])
-    return _account(path, analysis, words)
+    answer = _account(path, analysis, words)
+    possible = _possible(analysis, words, texts)
+    detail = " ".join(filter(None, (answer.detail, possible)))
+    return msgspec.structs.replace(answer, detail=detail)
+
+
+def _possible(
+    analysis: Mapping[str, Any], words: Mapping[str, str], texts: Sequence[Mapping[str, str]]
+) -> str:
+    """What the step might take with the first change where no finding that costs time is more than possible."""
+    costly = [pair for pair in zip(analysis["found"], texts, strict=True) if pair[0]["costs"]]
+    if not costly or costly[0][0]["certainty"] != "theoretical":
+        return ""
+    item, own = costly[0]
+    if item["generic"] or item["share"] < LEAST or item["row"] not in analysis["rows"]:
+        return ""
+    told = {**words, **own, "the_step": the_step(analysis, words)}
+    return _outcome(RULES[item["rule"]], analysis, told, "might")
 
 
 def _no_program(path: Path, analysis: Mapping[str, Any]) -> Answer | None:
@@ -154,7 +168,7 @@ def _no_program(path: Path, analysis: Mapping[str, Any]) -> Answer | None:
     if analysis["step_ns"] is None:
         return Answer("The trace holds no steps to analyse.", "No event could form one.")
     if "nothing" in analysis["unsure"]:
-        events = format_count(len(path.names))
+        events = format_count(path.spans.n)
         return Answer(
             "The trace holds nothing of the program.",
             f"Its events ({events}) are the profiler's own: record the activities of the CPU as well.",
@@ -245,10 +259,10 @@ def _of_cause(
     shown = item["shown_ns"] if beside else part.total
     # Nothing saves more than it takes: of communication the path may show another rank's wait as host code.
     shown = max(shown, item["recoverable_ns"])
-    named = _PART.search(rule.cause)
-    takes = _part(item, named[1], min(shown, length)) if named else None
-    if named and takes is not None:
-        own[named[1]] = format_ns(takes)
+    known = {**item["numbers"], "gain": item["recoverable_ns"], "path": min(shown, length)}
+    takes = known[rule.part] if rule.part else None
+    if takes is not None:
+        own[rule.part] = format_ns(takes)
     place = part.place() if "{path}" in rule.cause else None
     most = _most(place, shown) if place else ""
     library = item["words"].get("library", "")
@@ -274,16 +288,7 @@ def _of_cause(
         left_ns=max(length - item["recoverable_ns"], 0) if rule.without else None,
     )
     headline = _sentence(filled(rule.cause, own))
-    return Answer(headline, " ".join(filter(None, sentences)), line, told)
-
-
-def _part(item: Mapping[str, Any], name: str, path: float) -> float | None:
-    """What the headline says that something takes of the step, ns: what it saves at least, and what its change acts on at most."""
-    gain = item["recoverable_ns"]
-    known = {"gain": gain, "path": path, **item["numbers"]}
-    if name in ("gain", "path"):
-        return float(known[name])
-    return float(min(max(known[name], gain), item["acted_ns"]))
+    return Answer(headline, " ".join(filter(None, sentences)), line, told, item)
 
 
 def _largest(path: Path, analysis: Mapping[str, Any], item: Mapping[str, Any]) -> Path | None:
@@ -318,7 +323,8 @@ def _of_place(
     rest = f"Elsewhere about {format_ns(item['recoverable_ns'])} is recoverable."
     numbers = Told(part_ns=round(part.total), whole_ns=item["length_ns"])
     if cause in GROUPS["not_recorded"] or (cause == PathCause.ANNOTATION and place is None):
-        return Answer(f"Nothing was recorded for {time} of {step}.", rest, "", numbers)
+        headline, numbers = _of_silence(part, step, item["length_ns"])
+        return Answer(headline, rest, "", numbers, item)
     what = _GROUP_NOUNS.get(cause) or (place.what if place else "Host code")
     at = place.at if place else ""
     where = f"It is {'called' if place and place.called else ''}{at}.".replace("  ", " ")
@@ -328,7 +334,19 @@ def _of_place(
         " ".join(filter(None, told)),
         place.line if place else "",
         numbers,
+        item,
     )
+
+
+def _of_silence(part: Path, step: str, length: int) -> tuple[str, Told]:
+    """Of a part of the path that nothing was recorded of: whether anything at all was recorded meanwhile."""
+    time = part.empty()
+    if time > MOST * part.total:
+        numbers = Told(group="nothing", part_ns=round(time), whole_ns=length)
+        return f"Nothing was recorded for {format_ns(time)} of {step}.", numbers
+    numbers = Told(part_ns=round(part.total), whole_ns=length)
+    told = f"What {format_ns(part.total)} of {step} waited for was not recorded."
+    return told, numbers
 
 
 def _apart(path: Path, analysis: Mapping[str, Any]) -> str:
@@ -350,12 +368,14 @@ def _of_some(analysis: Mapping[str, Any], words: Mapping[str, str], item: Mappin
     return f"That is in {often}: on average {_with_article(words['step'])} would take {format_ns(left)} instead of {format_ns(mean)}."
 
 
-def _outcome(rule: Rule, analysis: Mapping[str, Any], own: Mapping[str, str]) -> str:
+def _outcome(
+    rule: Rule, analysis: Mapping[str, Any], own: Mapping[str, str], verb: str = "would"
+) -> str:
     if not rule.without:
         return ""
     one = own["the_step"].startswith("one ")
     whose = f"such {_with_article(own['step'])}" if one else _a_step(analysis, own)
-    return f"{capitalised(filled(rule.without, own))} {whose} would take about {own['left']}."
+    return f"{capitalised(filled(rule.without, own))} {whose} {verb} take about {own['left']}."
 
 
 def _most(place: Place | None, whole: float) -> str:
@@ -415,9 +435,10 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     if not path.facts.summary.has_device:
         computer, computes = "CPU", (PathCause.OPERATOR,)
         host_code -= {PathCause.OPERATOR}
-    host = _without_marks(path.take(host_code - {PathCause.SYNCHRONIZATION}))
-    groups = _groups(path, computer, computes, host)
-    nothing = whole - sum(part.total for _, part in groups.values())
+    silent = path.without_record()
+    host = path.take(host_code - {PathCause.SYNCHRONIZATION})
+    host = host.part(~np.isin(host.row, silent.row))
+    groups, nothing = _groups(path, computer, computes, host), silent.total
     group, (says, part) = max(groups.items(), key=lambda pair: pair[1][1].total)
     quiet = nothing > part.total
     judged = _judged(analysis, words)
@@ -426,11 +447,8 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     if quiet:
         busy = _busy(path, analysis)
         active = f"The {device} is busy for {format_share(busy)} of it." if busy else ""
-        return Answer(
-            f"Nothing was recorded for {format_ns(nothing)} of {step}.",
-            " ".join(filter(None, (active, judged))),
-            told=Told(part_ns=round(nothing), whole_ns=analysis["step_ns"]),
-        )
+        headline, numbers = _of_silence(silent, step, analysis["step_ns"])
+        return Answer(headline, " ".join(filter(None, (active, judged))), told=numbers)
     if not whole:
         return _nothing(path, analysis, words, ())
     place = part.place()
@@ -551,15 +569,6 @@ def _longest(path: Path, analysis: Mapping[str, Any]) -> str:
     row = int(kernels["total_ns"].argmax())
     share = format_share(kernels["total_ns"][row] / total)
     return f"{share} of its kernel time is {plain(path.facts.strings[int(kernels['name'][row])])}."
-
-
-def _without_marks(host: Path) -> Path:
-    """Without the time of a step of which nothing but the step was recorded."""
-    names, texts = host.column("name"), host.facts.strings
-    marks = [
-        number for number in np.unique(names).tolist() if number >= 0 and is_step(texts[number])
-    ]
-    return host.part(~np.isin(names, marks) | (host.column("line") >= 0))
 
 
 def _judged(analysis: Mapping[str, Any], words: Mapping[str, str]) -> str:

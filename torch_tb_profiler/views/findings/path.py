@@ -9,10 +9,12 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.intervals import measure, union
+from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.source_lines import package_of
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts
@@ -58,25 +60,25 @@ class Place(msgspec.Struct, frozen=True):
 
 class Path(msgspec.Struct, frozen=True):
     """The critical path of some steps: rows of ``critical_path_steps``, and the mean time of each per
-    step, ns. ``names``: of all spans, numbers of strings.
+    step, ns. ``spans``: those of the trace.
     """
 
     facts: Facts
     insight: Insight
-    names: Array
+    spans: Table
     row: Ints
     time: Array
 
     @classmethod
-    def of(cls, facts: Facts, insight: Insight, names: Array, steps: Sequence[int]) -> Path:
+    def of(cls, facts: Facts, insight: Insight, spans: Table, steps: Sequence[int]) -> Path:
         """The path of some rows of steps."""
         table = insight["critical_path_steps"]
         row = np.flatnonzero(np.isin(table["step"], np.array(steps, np.int64)))
-        return cls(facts, insight, names, row, table["time"][row] / max(len(steps), 1))
+        return cls(facts, insight, spans, row, table["time"][row] / max(len(steps), 1))
 
     def of_steps(self, steps: Sequence[int]) -> Path:
         """The path of other rows of steps."""
-        return Path.of(self.facts, self.insight, self.names, steps)
+        return Path.of(self.facts, self.insight, self.spans, steps)
 
     def column(self, name: str) -> Array:
         """A column of the table for its rows."""
@@ -94,6 +96,26 @@ class Path(msgspec.Struct, frozen=True):
     def total(self) -> float:
         """Its mean time per step, ns."""
         return float(self.time.sum())
+
+    def without_record(self) -> Path:
+        """The part of which the path tells nothing: not recorded, or nothing but the mark of the step."""
+        names, texts = self.column("name"), self.facts.strings
+        marks = [n for n in np.unique(names).tolist() if n >= 0 and is_step(texts[n])]
+        marked = np.isin(names, marks) & (self.column("line") < 0)
+        nothing = np.isin(self.column("cause"), GROUPS["not_recorded"])
+        return self.part(nothing | marked & (self.column("cause") == PathCause.ANNOTATION))
+
+    def empty(self) -> float:
+        """Of its mean time per step that in which no event is recorded anywhere but marks of steps, ns."""
+        path, name = self.insight["critical_path"], self.spans["name"]
+        own = np.isin(path["group"], self.row)
+        start, end = path["start"][own], path["end"][own]
+        marks = self.facts["steps"]["name"]
+        there = ~np.isin(name, marks) & (self.spans["start"] < end.max(initial=0))
+        begin = self.spans["start"][there]
+        covered = measure(union(begin, begin + self.spans["dur"][there]), start, end)
+        whole = int((end - start).sum())
+        return self.total * (1 - int(covered.sum()) / whole) if whole else 0.0
 
     def place(self) -> Place | None:
         """The line, else the operator, else the event with most of its time, and what is called there if that
@@ -127,7 +149,7 @@ class Path(msgspec.Struct, frozen=True):
         parent = self.facts["span_links"]["parent"]
         event = int(self.column("event")[self.time.argmax()])
         while event >= 0:
-            frame = PythonFrame.of(self.facts.strings[int(self.names[event])])
+            frame = PythonFrame.of(self.facts.strings[int(self.spans["name"][event])])
             if frame is not None and frame.is_source:
                 return package_of(frame.file)
             event = int(parent[event])

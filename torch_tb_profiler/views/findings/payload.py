@@ -39,7 +39,7 @@ from torch_tb_profiler.views.findings.about import about_text, step_name
 from torch_tb_profiler.views.findings.headline import LEAST_JUDGED, Answer, answer_of
 from torch_tb_profiler.views.findings.path import Path
 from torch_tb_profiler.views.findings.unexplained import unexplained
-from torch_tb_profiler.views.findings.wire import Evidence, Finding, FindingsPayload, Total
+from torch_tb_profiler.views.findings.wire import Evidence, Finding, FindingsPayload, Told, Total
 from torch_tb_profiler.views.steps import kinds_text, other_kinds, step_noun, subject_of
 from torch_tb_profiler.views.wire import Link, Number, Subject
 from torch_tb_profiler.views.words.texts import capitalised, cut, filled, missing
@@ -118,8 +118,8 @@ def _payload(
         _finding(source, analysis, own, item)
         for own, item in zip(texts, analysis["found"], strict=True)
     ]
-    names, lacking = source.trace["spans"]["name"], absent(facts)
-    path = Path.of(facts, source.insight, names, analysis["rows"])
+    lacking = absent(facts)
+    path = Path.of(facts, source.insight, source.trace["spans"], analysis["rows"])
     # A file of allocations alone has an answer of its own.
     allocations_alone = "events" in lacking
     if allocations_alone:
@@ -138,7 +138,7 @@ def _payload(
         subject=source.subject(analysis["all_rows"]),
         headline=answer.headline,
         detail=answer.detail,
-        told=answer.told,
+        told=_with_subject(source, analysis, answer),
         line=answer.line or None,
         about="" if allocations_alone else about_text(facts, analysis, source.worker, ranks),
         median=next(iter(analysis["rows"]), None),
@@ -158,6 +158,15 @@ def _payload(
         missing=missing(lacking, ("device", "host", "steps", "stack", "memory", "shapes")),
         progress=progress,
     )
+
+
+def _with_subject(source: Source, analysis: Mapping[str, Any], answer: Answer) -> Told:
+    """What an answer says as numbers, and whose step it speaks of."""
+    if answer.told.whole_ns is None:
+        return answer.told
+    item = answer.item or {"row": analysis["rows"][0]}
+    subject = item.get("subject") or source.subject([item["row"]])
+    return msgspec.structs.replace(answer.told, subject=subject)
 
 
 def _remarks(analysis: Mapping[str, Any], texts: Sequence[Mapping[str, str]]) -> Iterator[str]:

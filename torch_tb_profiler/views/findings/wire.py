@@ -90,9 +90,11 @@ class Unexplained(Wire, frozen=True, kw_only=True):
 class Told(Wire, frozen=True, kw_only=True):
     """What the answer says as numbers, null where it says none: that ``part_ns`` of ``whole_ns`` is taken, that most of it, or
     ``place_ns``, is at a place, and that ``left_ns`` would be left. ``rule``: of the finding that is the answer, null where none is.
-    ``group``: the part of the strip that it is about, where it is about all of one.
+    ``group``: the part of the strip that it is about, where it is about all of one, ``nothing`` where no event was recorded.
+    ``subject``: whose step ``whole_ns`` is, null where that is null.
     """
 
+    subject: Subject | None = None
     rule: str | None = None
     group: str = ""
     part_ns: int | None = None

@@ -18,6 +18,7 @@ from torch_tb_profiler.units import (
     format_bytes,
     format_count,
     format_limit,
+    format_names,
     format_ns,
     format_number,
     format_share,
@@ -72,11 +73,7 @@ def ranks_text(workers: Sequence[RunWorker]) -> str:
     """``rank 6``, ``ranks 0–5, 8–63``; names where ranks are not known."""
     numbers = sorted(worker.rank for worker in workers if worker.rank is not None)
     if len(numbers) < len(workers):
-        names = [worker.worker for worker in workers]
-        left = len(names) - MOST_RUNS
-        return ", ".join(names[:MOST_RUNS]) + (
-            f" and {format_count(left)} more" if left > 0 else ""
-        )
+        return format_names([worker.worker for worker in workers], MOST_RUNS)
     runs = consecutive(sorted(set(numbers)))
     shown = [str(a) if a == b else f"{a}–{b}" if b > a + 1 else f"{a}, {b}" for a, b in runs]
     left = sum(b - a + 1 for a, b in runs[MOST_RUNS:])

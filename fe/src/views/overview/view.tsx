@@ -48,7 +48,9 @@ function OverviewPage(props: PageProps & { findings: Resource<FindingsPayload> }
   // Nothing of it is a cause before every rank is read.
   const data = early ? null : findings.data;
   const ranks = useStore(runsStore, (runs) => besideOf(runs.payload, selection));
-  const all = ranks.length > 1 && params.all !== undefined;
+  // What the answer speaks of is drawn below it: a step of this rank, or of the job.
+  const ofJob = data?.told.subject && data.told.subject.ranks !== data.subject.ranks;
+  const all = ranks.length > 1 && params.all !== undefined && ofJob;
   const own = ranks.find(({ name }) => name === selection.worker);
   const step = data?.median ?? null;
   const device = lacks(payload.missing, "device") ? "CPU" : payload.vocabulary.device;

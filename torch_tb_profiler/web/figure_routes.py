@@ -294,8 +294,8 @@ def lines(
     steps: Steps,
     group: Annotated[LineGroup, OneOf("Lines of the program alone, or of packages too.")] = "own",
 ) -> LinesPayload:
-    """Source lines of the user's own program, those that the steps waited for longest first, at most ``max_table_rows`` (a
-    setting).
+    """The line ladder: time on the critical path by call chain; and source lines of the user's own program, those that the steps
+    waited for longest first, at most ``max_table_rows`` (a setting).
     """
     opened, limit = insight.opened, settings.max_table_rows
     selection = chosen(opened, steps)

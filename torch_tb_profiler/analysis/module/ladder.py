@@ -61,21 +61,23 @@ _MIXED = 0.5
 """Share of its time from which on a group names a rung."""
 
 _C = DisplayColumn
+_NAME = "`file(line): function`; without Python frames a module, annotation or operator."
+_GROUP = f"What takes more than half of it, one of: {', '.join(GROUPS)}."
 LADDER = DisplaySpec(
     "line_ladder",
-    "Time on the critical path by call chain, callers before callees, of those that are alike the longest first: one row per rung.",
+    "Time on the critical path by call chain: one row per rung, callers before what they call.",
     (
-        _C("name", "code", "", "`file(line): function`; without stacks a module, annotation or operator."),
+        _C("name", "code", "Rung", _NAME, "rung", width=320),
         _C("parent", "row", "", "The rung that it is called from.", unit="row"),
         _C("kind", "category", "", "`line`, `module`, `annotation` or `operator`."),
-        _C("joined", "count", "", "Further calls of the chain: each keeps 95 % of its time.", unit="calls"),
-        _C("path_ns", "time", "", "Time on the path in the call and all that it calls."),
-        _C("own_ns", "time", "", "Of it, what no rung beneath has."),
-        _C("share", "share", "", "Its part of the path."),
-        _C("group", "category", "", f"What takes more than half of it: {', '.join(GROUPS)}.", optional=True),
+        _C("joined", "count", "", "Other calls of its chain.", unit="calls"),
+        _C("path_ns", "time", "On the path", "With all that it calls.", "path_time", bar=True),
+        _C("own_ns", "time", "Own", "Of it, what no rung beneath has.", "rung_own"),
+        _C("share", "share", "Share", "Its part of the path.", "path_share"),
+        _C("group", "category", "Mostly", _GROUP, "rung_group", True),
         _C("event", "row", "", "The longest stretch of it on the path."),
     ),
-)  # fmt: skip
+)
 
 
 class _Calls(msgspec.Struct, frozen=True):
@@ -99,12 +101,14 @@ class Rung(msgspec.Struct, frozen=True):
 
 
 def line_ladder(trace: Trace, facts: Facts, insight: Insight, selection: Selection) -> DisplayTable:
-    """The rungs of the selected steps. ``attributes["path_ns"]``: the whole path of which they are shares."""
+    """The rungs of the selected steps. ``attributes``: ``path_ns``, the whole path of which they are shares, and ``placed_ns``, of it the time in
+    a known call.
+    """
     path = insight["critical_path"]
     counts = mask(selection, path["step"]) & (path["cause"] != PathCause.BEFORE_RECORDING)
     row = np.flatnonzero(counts)
     event, time = path["event"][row].astype(np.int64), (path["end"] - path["start"])[row]
-    calls = _of_frames(trace, facts, insight, event)
+    calls = _of_frames(trace, facts, event)
     if calls is None:
         calls = _of_paths(insight, event)
     n, group = len(calls.parent), groups_of_causes(facts.summary.has_device)[path["cause"][row]]
@@ -138,7 +142,7 @@ def line_ladder(trace: Trace, facts: Facts, insight: Insight, selection: Selecti
         share=path_ns / max(int(time.sum()), 1),
         group=[keys[one] if one >= 0 else None for one in named.tolist()],
         event=_longest(calls, event, time)[call],
-    ).with_attributes(path_ns=int(time.sum()))
+    ).with_attributes(path_ns=int(time.sum()), placed_ns=int(time[placed].sum()))
 
 
 def rungs(parent: Ints, total: Ints, tells: Array, whole: int) -> list[Rung]:
@@ -204,7 +208,7 @@ def _of_paths(insight: Insight, event: Ints) -> _Calls:
     )
 
 
-def _of_frames(trace: Trace, facts: Facts, insight: Insight, event: Ints) -> _Calls | None:
+def _of_frames(trace: Trace, facts: Facts, event: Ints) -> _Calls | None:
     """The frames around the stretches of the path; None where no frame of a file was recorded."""
     spans, parent = trace["spans"], facts["span_links"]["parent"]
     python = spans["role"] == Role.PYTHON
@@ -215,7 +219,7 @@ def _of_frames(trace: Trace, facts: Facts, insight: Insight, event: Ints) -> _Ca
     rank = np.where(python, ranks[spans["name"]], 0)
     frame = (rank > 0) & ~_dispatches(parent, rank, module_names(trace)[spans["name"]] & python)
     near = climb(parent, host, frame).astype(np.int64)
-    near = np.where(near >= 0, near, _in_backward(trace, facts, insight, event, host, frame))
+    near = np.where(near >= 0, near, _in_backward(trace, facts, host, frame))
     used = np.zeros(spans.n, np.bool_)
     used[near[near >= 0]] = True
     places = Places.made(
@@ -245,22 +249,18 @@ def _tells(text: str, rank: int) -> int:
     return 2 if rank >= PACKAGE else int(frame is None or not frame.function.startswith(("_", "<")))
 
 
-def _in_backward(
-    trace: Trace, facts: Facts, insight: Insight, event: Ints, host: Ints, frame: Mask
-) -> Ints:
-    """Of stretches of the backward pass, which has a thread of its own, the frame that called it and waits; −1 none."""
+def _in_backward(trace: Trace, facts: Facts, host: Ints, frame: Mask) -> Ints:
+    """Of calls on threads beside it the frame that runs the backward pass meanwhile, and waits for them; −1 none."""
     spans, parent = trace["spans"], facts["span_links"]["parent"]
     python = spans["role"] == Role.PYTHON
     calls = np.flatnonzero(
         python & name_mask(trace.strings, spans["name"][python], _BACKWARD.search)[spans["name"]]
     )
-    path = picked(insight["span_paths"]["path"], event)
-    late = (host >= 0) & np.append(insight["paths"]["backward"] == 1, False)[path]
-    if not len(calls) or not late.any():
-        return np.full(len(event), -1, np.int64)
-    time = spans["start"][np.maximum(host, 0)]
-    last = np.searchsorted(spans["start"][calls], time, side="right") - 1
-    begun = np.where(late & (last >= 0), calls[np.maximum(last, 0)], -1)
-    end = spans["start"] + spans["dur"]
-    open_ = still_open(begun.astype(np.int64), time, end, parent)
-    return climb(parent, open_.astype(np.int64), frame).astype(np.int64)
+    if not len(calls):
+        return np.full(len(host), -1, np.int64)
+    start, track = spans["start"], spans["track"]
+    last = np.searchsorted(start[calls], start[host], side="right") - 1
+    begun = np.where((host >= 0) & (last >= 0), calls[last], -1)
+    open_ = still_open(begun, start[host], start + spans["dur"], parent)
+    beside = np.where(track[open_] != track[host], open_, -1)
+    return climb(parent, beside, frame).astype(np.int64)

@@ -240,7 +240,7 @@ def _dispatches(parent: Array, rank: Array, module: Mask) -> Mask:
     around = np.append(module, False)[parent] & (rank == OTHERS)
     calls = np.zeros(len(parent) + 1, np.bool_)
     calls[parent[(rank > 0) | module]] = True
-    return around & calls[:-1]
+    return np.asarray(around & calls[:-1])
 
 
 def _tells(text: str, rank: int) -> int:

@@ -70,6 +70,10 @@ class Settings:
     """JSON file with device peaks that override the device table (see ``hardware/peaks.py``)."""
     models: str = ""
     """Python file that registers custom performance models (see ``hardware/user_models.py``)."""
+    source_folders: str = ""
+    """Folders of your own program, joined as in ``PATH``, whose functions Lines shows with their time; empty: none is read (see
+    docs/security.md).
+    """
     max_table_rows: int = 10_000
     """Rows of a table payload; the rest is pooled in one row, "other"."""
 

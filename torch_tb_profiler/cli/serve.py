@@ -37,6 +37,14 @@ def declare(parser: argparse.ArgumentParser) -> None:
         help="names that it is reached by beside this machine's own, such as one of a proxy:"
         " a.example.com,*.b.example.com",
     )
+    parser.add_argument(
+        "--source",
+        metavar="FOLDER",
+        action="append",
+        type=path_or_url,
+        help="a folder of your own program, whose functions Lines shows with their time; may be given several times"
+        " (default: none is read)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -45,7 +53,9 @@ def run(options: argparse.Namespace) -> int:
     from torch_tb_profiler.web.application import Application
     from torch_tb_profiler.web.standalone import server
 
-    logdir, host, settings = options.logdir, options.host, Settings.from_environment()
+    logdir, host = options.logdir, options.host
+    folders = os.pathsep.join(options.source) if options.source else None
+    settings = Settings.from_environment(source_folders=folders)
     catalogue = catalogue_of(logdir, settings)
     allowed = [name for name in options.allowed_hosts.split(",") if name.strip()]
     listening = server(Application(catalogue, settings), host, options.port, allowed)

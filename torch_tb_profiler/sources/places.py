@@ -9,12 +9,13 @@
     part://TP00::/data/merged.json                    one rank of a file that several were merged into
 
 What people give and what lies in a logdir is untrusted. ``join`` and ``member_at`` do not lead out of a folder or an archive;
-``open`` follows links, as listings do, and opens regular files alone; ``read`` follows no link; ``name`` and ``shown``
+``open`` follows links, as listings do, and opens regular files alone; ``read`` follows no link, ``read_within`` none on the way either; ``name`` and ``shown``
 are texts that JSON can carry, without the secrets of a URL.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 from dataclasses import dataclass, field
 from typing import IO
@@ -207,6 +208,18 @@ class Place:
             ValueError: it is not local.
         """
         return untrusted.read_file(self.path, most, links=False)
+
+    def read_within(self, path: str, most: int) -> bytes:
+        """The bytes of a file in this folder of this machine, ``most`` at most: no link leads to it from here.
+
+        Raises:
+            OSError: it is no such file, or larger, or a link is on the way.
+            ValueError: it leads out of the folder, or is not local.
+        """
+        file, home = self.join(path), os.path.realpath(self.path)
+        if os.path.realpath(file.path) != os.path.join(home, os.path.relpath(file.path, self.path)):
+            raise OSError(errno.ELOOP, "a link is on the way to it")
+        return file.read(most)
 
 
 def leads_out(path: str) -> bool:

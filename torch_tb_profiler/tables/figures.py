@@ -7,6 +7,8 @@ from torch_tb_profiler.analysis.compiled.times import compilation_table
 from torch_tb_profiler.analysis.figures.iterations import ITERATIONS, iteration_table
 from torch_tb_profiler.analysis.figures.source_lines import LineGroup
 from torch_tb_profiler.analysis.figures.step_table import STEPS, step_table
+from torch_tb_profiler.analysis.module.ladder import LADDER
+from torch_tb_profiler.analysis.module.ladder import line_ladder as rungs_of
 from torch_tb_profiler.analysis.module.modules import module_sums, module_tree
 from torch_tb_profiler.analysis.module.own_lines import LINES, own_lines
 from torch_tb_profiler.analysis.module.table import MODULES, module_table
@@ -42,6 +44,14 @@ def lines(of: TableSource, by: LineGroup = "own") -> DisplayTable:
     Python, in operators and on the device. Needs ``with_stack=True``.
     """
     return own_lines(of.trace, of.facts, of.insight, of.selection, by)
+
+
+@computes(LADDER)
+def line_ladder(of: TableSource) -> DisplayTable:
+    """Time on the critical path by call chain: where it splits, a chain that keeps 95 % of its time being one row. Of Python
+    lines; without ``with_stack=True`` of modules, annotations and operators.
+    """
+    return rungs_of(of.trace, of.facts, of.insight, of.selection)
 
 
 @computes(RANGES)

@@ -67,6 +67,7 @@ _ALL = (
     Listed("operators", "work", groups=("name", "shape", "stack"), without=_BY_SHAPE),
     Listed("kernels", "work", groups=("name", "operator", "properties"), without=_BY_LAUNCH),
     Listed("lines", "figures", "insight", groups=("own", "package")),
+    Listed("line_ladder", "figures", "insight"),
     Listed("ranges", "figures", "insight"),
     Listed("api_calls", "calls"),
     Listed("long_calls", "calls"),

@@ -10,6 +10,7 @@ from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.fleet import Fleets
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
+from torch_tb_profiler.runs.program_files import ProgramFiles
 from torch_tb_profiler.runs.simulations import Simulations
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.tables.registry import OF_A_TRACE, TABLES
@@ -47,6 +48,7 @@ from torch_tb_profiler.views.work.lines import LineGroup, LinesPayload, lines_pa
 from torch_tb_profiler.views.work.module import module_payload, module_tree
 from torch_tb_profiler.views.work.operators import operator_payload
 from torch_tb_profiler.views.work.ranges import RangesPayload, ranges_payload
+from torch_tb_profiler.views.work.source import SourcePayload, source_payload
 from torch_tb_profiler.web.downloads import Download, Pieces, stem
 from torch_tb_profiler.web.parameters import OneOf, Steps, Switch, Text, Whole, Window, shown
 from torch_tb_profiler.web.route import Backend, chosen, route
@@ -294,12 +296,23 @@ def lines(
     steps: Steps,
     group: Annotated[LineGroup, OneOf("Lines of the program alone, or of packages too.")] = "own",
 ) -> LinesPayload:
-    """Source lines of the user's own program, those that the steps waited for longest first, at most ``max_table_rows`` (a
-    setting).
+    """The line ladder: time on the critical path by call chain; and source lines of the user's own program, those that the steps
+    waited for longest first, at most ``max_table_rows`` (a setting).
     """
     opened, limit = insight.opened, settings.max_table_rows
     selection = chosen(opened, steps)
     return lines_payload(opened.trace, opened.facts, insight.insight, selection, group, limit)
+
+
+@route("/source", kept=False)
+def source(insight: OpenedInsight, settings: Settings, steps: Steps) -> SourcePayload:
+    """Functions of the line ladder as they stand in the folders of the setting ``SOURCE_FOLDERS``, with their time; nothing is read
+    without it.
+    """
+    opened, selection = insight.opened, chosen(insight.opened, steps)
+    files = ProgramFiles.of(settings.source_folders)
+    read = files.read if files.folders else None
+    return source_payload(opened.trace, opened.facts, insight.insight, selection, read)
 
 
 @route("/ranges", report="steps")

@@ -29,7 +29,7 @@ def names_of(trace: Trace, event: Ints) -> Array:
     return picked(trace["spans"]["name"], event)
 
 
-def _host_side(facts: Facts, event: Ints) -> Ints:
+def host_side(facts: Facts, event: Ints) -> Ints:
     """The launch of device work, the event itself of host work; −1 none."""
     launch = picked(facts["span_links"]["launch"], event).astype(np.int64)
     return np.where(launch >= 0, launch, event)
@@ -39,7 +39,7 @@ def operators_of(trace: Trace, facts: Facts, event: Ints) -> Array:
     """Name of the innermost operator at or around each event, of its launch; string numbers."""
     role, links = trace["spans"]["role"], facts["span_links"]
     own = picked(links["operator"], event)
-    around = _nearest_of(links["parent"], role == Role.OPERATOR, _host_side(facts, event))
+    around = _nearest_of(links["parent"], role == Role.OPERATOR, host_side(facts, event))
     captured = captured_operators(trace, facts, event)
     name = picked(trace["captured_calls"]["name"], captured)
     return np.where(captured >= 0, name, names_of(trace, np.where(own >= 0, own, around)))
@@ -69,7 +69,7 @@ def lines_of(trace: Trace, facts: Facts, event: Ints, by: LineGroup = "own") -> 
     if python.any():
         ranks = line_ranks(trace.strings, spans["name"][python], by)
         rank = np.where(python, ranks[spans["name"]], 0)
-        host = _host_side(facts, event)
+        host = host_side(facts, event)
         for least in RANKS:
             frame = _nearest_of(parent, rank >= least, host)
             line = np.where(frame >= 0, frame, line)

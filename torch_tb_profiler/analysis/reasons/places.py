@@ -15,9 +15,10 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
-from torch_tb_profiler.analysis.arrays.nesting import climb, depths, nearest, subtree_totals
-from torch_tb_profiler.analysis.findings.rule_context import RuleContext
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.nesting import climb, nearest, subtree_totals
+from torch_tb_profiler.analysis.module.frames import MOST_FRAMES
+from torch_tb_profiler.analysis.module.numbering import number_tree
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 
@@ -34,33 +35,21 @@ class Places(msgspec.Struct, frozen=True):
     span: Ints
 
     @classmethod
-    def made(cls, context: RuleContext, chosen: Mask) -> Places:
-        """The places of the ``chosen`` spans; those between them that are not chosen are left out."""
-        spans = context.trace["spans"]
+    def made(cls, parent: Array, name: Array, chosen: Mask) -> Places:
+        """The places of the ``chosen`` spans; those between them that are not chosen are left out.
+
+        parent, name: of each span, of shape (spans,); see ``span_links`` and ``spans``.
+        """
         row = np.flatnonzero(chosen)
-        index = np.full(spans.n + 1, -1, np.int64)
+        index = np.full(len(parent) + 1, -1, np.int64)
         index[row] = np.arange(len(row))
-        near = climb(context.parent, context.parent[row].astype(np.int64), chosen)
-        above = index[near]
-        depth = depths(above)
-        of = np.full(len(row) + 1, -1, np.int64)
-        parent, name, first = [], [], []
-        count = 0
-        order = np.argsort(depth, kind="stable")
-        bounds = np.searchsorted(depth[order], np.arange(int(depth.max(initial=-1)) + 2))
-        for level in np.split(order, bounds[1:-1]):
-            above_of, names = of[above[level]], spans["name"][row[level]].astype(np.int64)
-            place, group = group_rows((above_of, names))
-            of[level] = count + group
-            parent.append(above_of[place])
-            name.append(names[place])
-            first.append(row[level[place]])
-            count += len(place)
-        none = np.zeros(0, np.int64)
-        full = np.full(spans.n, -1, np.int64)
-        full[row] = of[:-1]
-        columns = (np.concatenate((none, *one)) for one in (parent, name, first))
-        return cls(full, *columns)
+        above = index[climb(parent, parent[row].astype(np.int64), chosen)]
+        tree = number_tree(above, name[row].astype(np.int64), MOST_FRAMES)
+        of = np.full(len(parent), -1, np.int64)
+        of[row] = tree.path
+        first = np.zeros(len(tree.parent), np.int64)
+        first[tree.path[::-1]] = row[::-1]
+        return cls(of, tree.parent, tree.code, first)
 
     def within(self, row: Ints, value: Ints) -> Ints:
         """Of each place the sum of values of spans (−1 allowed) at it and beneath, int64 of shape (places,)."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.figures.source_lines import LineGroup as LineGroup
+from torch_tb_profiler.analysis.module.ladder import LADDER, line_ladder
 from torch_tb_profiler.analysis.module.own_lines import LINES, own_lines
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
@@ -19,14 +21,18 @@ from torch_tb_profiler.views.wire import Missing, Vocabulary, Wire
 from torch_tb_profiler.views.words.texts import missing
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
+NOTABLE, MOST_PARTS = 0.05, 3
+"""Share of the path from which on a rung is named, and how many at most."""
+
 
 class LinesPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/lines``. ``sentences``: the line that the steps waited for longest, and which steps the sums are of; empty
-    without lines. ``pooled``: lines that the last row pools; 0 none.
+    """Route ``/lines``. ``sentences``: where the path splits by call chain, and which steps the sums are of. ``ladder``: its rungs.
+    ``pooled``: lines that the last of ``rows`` pools; 0 none.
     """
 
     vocabulary: Vocabulary
     sentences: list[str]
+    ladder: Annotated[dict[str, Any], table_of(LADDER)]
     rows: Annotated[dict[str, Any], table_of(LINES)]
     pooled: int
     missing: list[Missing]
@@ -40,22 +46,60 @@ def lines_payload(
     group: LineGroup,
     limit: int,
 ) -> LinesPayload:
-    """The lines of the selected steps, at most ``limit`` and a row that pools the rest."""
+    """The ladder of the selected steps, and their lines, at most ``limit`` and a row that pools the rest."""
     table = own_lines(trace, facts, insight, selection, group)
+    ladder = line_ladder(trace, facts, insight, selection)
+    lacks = missing(absent(facts), ("host", "stack"))
     return LinesPayload(
         vocabulary=vocabulary(facts),
-        sentences=[*_first(table), summed_over(facts, selection)] if table.n else [],
+        sentences=[*_told(ladder, lacks), summed_over(facts, selection)]
+        if ladder.n or table.n
+        else [],
+        ladder=wire_columns(ladder),
         rows=wire_columns(table.head(limit)),
         pooled=max(0, table.n - limit),
-        missing=missing(absent(facts), ("host", "stack")),
+        missing=lacks,
     )
 
 
-def _first(table: DisplayTable) -> list[str]:
-    """``main at train.py:12 takes 1.21 s of the 1.22 s on the path.``, or that none of it has a line."""
-    whole = int(table["path_ns"].sum())
-    for text, time in zip(table.texts("line"), table["path_ns"].tolist(), strict=True):
-        frame = PythonFrame.of(text or "")
-        if frame is not None and time:
-            return [f"{frame.short} takes {format_ns(time)} of the {format_ns(whole)} on the path."]
-    return [f"No line is known for the {format_ns(whole)} on the path."]
+def _told(ladder: DisplayTable, lacks: list[Missing]) -> Iterator[str]:
+    """Where the path first splits, what of it no call is known of, and why the rungs are no lines."""
+    whole, placed = (ladder.attributes[key] for key in ("path_ns", "placed_ns"))
+    parent, time = ladder["parent"].tolist(), ladder["path_ns"].tolist()
+    names = [_short(name) for name in ladder["name"]]
+    above, parts = -1, _parts(parent, time, -1, whole)
+    while len(parts) == 1:
+        above = parts[0]
+        parts = _parts(parent, time, above, whole)
+    part = [f"{format_ns(time[row])} in {names[row]}{_mostly(ladder, row)}" for row in parts]
+    if parts and above >= 0:
+        yield f"From {names[above]} the path splits: {', '.join(part)}, of {format_ns(whole)}."
+    elif parts:
+        yield f"The {format_ns(whole)} on the path: {', '.join(part)}."
+    elif above >= 0:
+        yield f"{names[above]} takes {format_ns(time[above])} of the {format_ns(whole)} on the path."
+    else:
+        yield f"No call is known for the {format_ns(whole)} on the path."
+    lines = "line" in ladder["kind"]
+    if (above >= 0 or parts) and whole - placed >= NOTABLE * whole:
+        yield f"{format_ns(whole - placed)} of the path have no known {'line' if lines else 'call'}."
+    if ladder.n and not lines:
+        why = next((gap.why for gap in lacks if gap.key == "stack"), "")
+        yield f"{why or 'No Python frame was recorded around these calls.'} So the rungs are modules, annotations and operators."
+
+
+def _parts(parent: list[int], time: list[int], above: int, whole: int) -> list[int]:
+    """The notable rungs right beneath one, the longest first."""
+    return [row for row, up in enumerate(parent) if up == above and time[row] >= NOTABLE * whole][
+        :MOST_PARTS
+    ]
+
+
+def _mostly(ladder: DisplayTable, row: int) -> str:
+    group = ladder["group"][row]
+    return f" (mostly {group.replace('_', ' ')})" if group else ""
+
+
+def _short(name: str) -> str:
+    frame = PythonFrame.of(name)
+    return frame.short if frame else name

@@ -229,7 +229,7 @@ def _beside(context: RuleContext, own: Mask) -> list[Candidate]:
     event, start, end = on_path(context, *HOST)
     other = context.training.housekeeping
     event, start, end = (column[other[event]] for column in (event, start, end))
-    places = Places.made(context, other)
+    places = Places.made(context.parent, context.trace["spans"]["name"], other)
     total = places.within(event, end - start)
     found = []
     python = context.trace["spans"]["role"][places.span] == Role.PYTHON

@@ -21,6 +21,7 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.errors import NotReady
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.units import format_ns
+from torch_tb_profiler.views.critical_path.glyph import FULL
 from torch_tb_profiler.views.diff.aligned import AlignedPayload
 from torch_tb_profiler.views.diff.axis import AxisPayload
 from torch_tb_profiler.views.diff.wire import DiffPayload, DiffSide
@@ -183,7 +184,11 @@ def test_the_steps_on_one_axis_are_those_of_the_answer(asking: Client) -> None:
     ).steps
     assert found is not None
     difference = found.after.length_ns - found.before.length_ns
-    assert sum(found.gaps.size_ns) == difference
+    for side in (found.before, found.after):
+        on_path = [sum(part.columns) for part in side.glyph.parts if part.on_path]
+        # Each part is rounded for itself.
+        assert abs(sum(on_path) - FULL * side.glyph.columns) <= len(on_path)
+        assert side.glyph.shown_ns == side.length_ns
     assert sum(one.after_ns - one.before_ns for one in found.changes) == difference
     answer = diff(asking, TWO).headline[0]
     assert f"{format_ns(found.after.length_ns)}, {format_ns(difference)} more" in answer

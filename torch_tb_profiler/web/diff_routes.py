@@ -8,13 +8,14 @@ from typing import Annotated, NamedTuple
 from torch_tb_profiler.runs.alignments import Alignments
 from torch_tb_profiler.runs.model import Opened, OpenedInsight
 from torch_tb_profiler.views.diff import wire as diff_wire
-from torch_tb_profiler.views.diff.aligned import AlignedPayload, aligned_payload
+from torch_tb_profiler.views.diff.aligned import AlignedPayload, Drawn, aligned_payload
 from torch_tb_profiler.views.diff.axis import AxisPayload, axis_payload
 from torch_tb_profiler.views.diff.file import DiffFormat, diff_csv, diff_markdown
 from torch_tb_profiler.views.diff.headline import device_of
 from torch_tb_profiler.views.diff.payload import Comparison, Recording, compared, diff_payload
 from torch_tb_profiler.views.steps import Selection
 from torch_tb_profiler.web.downloads import Download
+from torch_tb_profiler.web.figure_routes import lanes_of
 from torch_tb_profiler.web.parameters import (
     EARLIER_FIRST,
     OneOf,
@@ -56,12 +57,11 @@ def diff_aligned(
     steps2: Annotated[StepRange, _SECOND_STEPS],
     earlier_first: Annotated[bool, EARLIER_FIRST] = False,
 ) -> AlignedPayload:
-    """The median steps of A, before, and of B, after, on one axis: matched operations stand above each other, and what
-    one takes longer for is a gap of the other. ``gaps`` add up to the difference of the steps, and so do ``changes``.
+    """The median steps of A, before, and of B, after, on one axis: each as two lanes and its path. ``changes`` add up to
+    the difference of the steps.
     """
     a, b = _sides(pair, steps, steps2, earlier_first)
-    traces = a.opened.trace, b.opened.trace
-    return aligned_payload(_compared(a, b), traces, (a.recording, b.recording))
+    return aligned_payload(_compared(a, b), a.drawn, b.drawn)
 
 
 @route("/diff/axis")
@@ -117,6 +117,11 @@ class _Side(NamedTuple):
         run, worker, span = self.opened.key
         label = " · ".join(filter(None, (run, worker, self.opened.span.label)))
         return Recording(run, worker, span, label, self.opened.trace.header)
+
+    @property
+    def drawn(self) -> Drawn:
+        """What draws its steps."""
+        return self.recording, self.opened.trace, lambda: lanes_of(self.insight)
 
 
 def _sides(

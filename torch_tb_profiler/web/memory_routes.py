@@ -90,9 +90,9 @@ def alive(
     device: Device = None,
     t: Annotated[int | None, Time("When. Default: at the device's peak.")] = None,
 ) -> memory_wire.MemoryAlivePayload:
-    """Blocks by operator, parent, module, line and category."""
-    row = chosen_device(insight.insight, device)
-    return memory_alive_payload(insight.insight, row, t, settings.max_table_rows)
+    """Blocks by operator, parent, module, line and category, and by the calls that lead to them."""
+    row, facts = chosen_device(insight.insight, device), insight.opened.facts
+    return memory_alive_payload(facts, insight.insight, row, t, settings.max_table_rows)
 
 
 @route("/memory/map")

@@ -342,40 +342,18 @@ export interface WhatIfPayload {
   prediction: WhatIfPrediction | null;
 }
 
-/** What was done on the threads (`host`) or the devices of a side: columns of stretches on the axis. */
-export interface AlignedRow {
-  host: boolean;
-  start_ns: number[];
-  end_ns: number[];
-  group: TimeGroup[];
-}
-
-/** A side. `step`: its number in the trace; `step_name`: in words; `length_ns`: without work from before the recording; `of`: of how many compared steps it is the median; `recorded`: the date, UTC; null unknown. */
+/** A side. `step`: its number in the trace, which begins at `start_ns`; `step_name`: in words; `length_ns`: without work from before the recording; `of`: of how many compared steps it is the median; `recorded`: the date, UTC; null unknown. */
 export interface AlignedSide {
   run: string;
   worker: string;
   span: string;
   step: number;
   step_name: string;
+  start_ns: number;
   length_ns: number;
   of: number;
   recorded: string | null;
-  rows: AlignedRow[];
-}
-
-/** Columns of the gaps in the order of the axis: where they begin there; above 0 time lost, a gap of the earlier side; below 0 time gained, a gap of the later one; the group of most of it; what takes longest in it on the side that takes longer, null unknown. All `size_ns` add up to the difference of the steps. */
-export interface AlignedGaps {
-  at_ns: number[];
-  size_ns: number[];
-  group: TimeGroup[];
-  name: (string | null)[];
-}
-
-/** Columns of matched operations: where they begin on the axis, and their names. */
-export interface AlignedTies {
-  before_ns: number[];
-  after_ns: number[];
-  name: string[];
+  glyph: Glyph;
 }
 
 /** A group of what the end of the steps waited for; the changes of all add up to the difference of the steps. `more`: what made most of it; may be empty. */
@@ -387,18 +365,11 @@ export interface AlignedChange {
   more: string;
 }
 
-/** Two steps: of A, before, and of B, after. `matched` of `operations`; `note`: why the steps are not drawn on one axis; then rows, gaps and ties are empty. `device`: what computes; `axis_ns`: length of the axis; `least_ns`: gaps that are shorter are told together. */
+/** Two steps that begin at one moment: of A, before, and of B, after. `device`: what computes. */
 export interface Aligned {
   before: AlignedSide;
   after: AlignedSide;
   device: string;
-  axis_ns: number;
-  least_ns: number;
-  matched: number;
-  operations: number;
-  note: string;
-  gaps: AlignedGaps;
-  ties: AlignedTies;
   changes: AlignedChange[];
 }
 
@@ -791,13 +762,7 @@ export interface MemoryDevice {
   headline: string[];
 }
 
-/** What held memory: a category, or a source line. */
-export interface MemoryHolder {
-  name: string | null;
-  bytes: number;
-}
-
-/** An allocation that failed for lack of memory: `sentence` what was asked for and free, `why` what held the rest and whether fragmentation is why. `device`: its key, where the file says it. `allocated_bytes`, `reserved_bytes`: what the device held. `stack`: innermost first. `by_category`, `by_line`: what held it, the largest of each. */
+/** An allocation that failed for lack of memory: `sentence` what was asked for and free, `why` what held the rest and whether fragmentation is why. `device`: its key, where the file says it. `allocated_bytes`, `reserved_bytes`: what the device held. `stack`: innermost first. `unused_bytes`: reserved and in no block, in so many `pieces`; `pieces_bytes`: the largest, in order; null where the file does not tell them. `fragmented`: whether it would have done in one piece. */
 export interface MemoryFailure {
   time_ns: number;
   device: number | null;
@@ -809,8 +774,10 @@ export interface MemoryFailure {
   reserved_bytes: number | null;
   line: string;
   stack: string[];
-  by_category: MemoryHolder[];
-  by_line: MemoryHolder[];
+  unused_bytes: number | null;
+  pieces_bytes: number[] | null;
+  pieces: number;
+  fragmented: boolean;
 }
 
 /** Route `/memory`: devices, that of the first failure first, then the one with the most allocated bytes at its peak, the CPU last. `categories`: what blocks are for, then what was there before the recording, and what is unknown; empty where no category is known. `categories_known`: of each how it is known. `failures`: the first allocations that failed, `failed` of all. */
@@ -857,7 +824,16 @@ export interface MemoryStatisticsPayload {
   pooled: number;
 }
 
-/** Route `/memory/alive`: the blocks alive at a moment. Listed + `pooled_bytes` + `unknown_bytes` = `allocated_bytes`. `unknown_bytes`: allocated before the recording, of which only the sum is known; below 0 where the records contradict each other. `fragmented_bytes`: reserved less allocated; null unknown. */
+/** Columns of the frames of a flame graph, parents first: `parent` −1 outermost; `kind` as in `flame`, `rest` of what no call is known of; `bytes` with all beneath; `blocks` 0 unknown. The outermost add up to what is allocated. */
+export interface HeldFrames {
+  parent: number[];
+  name: string[];
+  kind: string[];
+  bytes: number[];
+  blocks: number[];
+}
+
+/** Route `/memory/alive`: the blocks alive at a moment. Listed + `pooled_bytes` + `unknown_bytes` = `allocated_bytes`. `unknown_bytes`: allocated before the recording, of which only the sum is known; below 0 where the records contradict each other. `fragmented_bytes`: reserved less allocated; null unknown. `frames`: all of it by the calls that lead there. */
 export interface MemoryAlivePayload {
   device: number;
   time_ns: number;
@@ -865,6 +841,7 @@ export interface MemoryAlivePayload {
   reserved_bytes: number | null;
   fragmented_bytes: number | null;
   unknown_bytes: number;
+  frames: HeldFrames;
   rows: MemoryAliveTable;
   pooled: number;
   pooled_bytes: number;

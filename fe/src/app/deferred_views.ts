@@ -17,7 +17,7 @@ export { CountersView } from "../views/counters/view";
 export { ModuleView } from "../views/module/view";
 export { LinesView } from "../views/lines/view";
 export { ApiCallsView } from "../views/api_calls/view";
-export { MemoryView } from "../views/memory/view";
+export { FirstMemory, MemoryView } from "../views/memory/view";
 export { DistributedView } from "../views/distributed/view";
 export { SqlView } from "../views/sql/view";
 export { DiagnosisView } from "../views/diagnosis/view";

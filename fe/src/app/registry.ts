@@ -120,16 +120,22 @@ export const MORE: Place = {
 };
 
 const Steps = later("StepsView");
+const FirstMemory = later("FirstMemory");
 
 export const PLACES: readonly Place[] = [
   {
     label: "Overview",
     sections: [
-      section("overview", "Overview", (props) => h(OverviewView, { ...props, Steps }), {
-        ranks: "all",
-        filter: "",
-        lack: anything,
-      }),
+      section(
+        "overview",
+        "Overview",
+        (props) => h(OverviewView, { ...props, Steps, FirstMemory }),
+        {
+          ranks: "all",
+          filter: "",
+          lack: anything,
+        },
+      ),
       section("diff", "Diff", later("DiffView"), { compared: "itself", lack: ofServer(anything) }),
     ],
   },

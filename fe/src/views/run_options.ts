@@ -1,5 +1,6 @@
 import type { RunItem, RunsPayload, SpanItem, WorkerItem } from "../api/types.gen";
 import { formatCount } from "../base/units";
+import { differing } from "../base/words";
 import { find } from "../state/runs";
 import type { Selection } from "../state/view";
 import type { Option } from "../widgets";
@@ -51,7 +52,7 @@ export function workerLabel({ rank, name }: WorkerItem): string {
 /** What tells a trace from another: its run, its rank or its recording; empty where they are one. */
 export function apart(payload: RunsPayload | null, one: Selection, other: Selection): string {
   const { run, worker, span } = one;
-  if (run !== other.run) return run;
+  if (run !== other.run) return differing(run, other.run);
   const { worker: found } = find(payload, one);
   if (worker !== other.worker) return found ? workerLabel(found) : worker;
   return span === other.span ? "" : span;

@@ -93,7 +93,11 @@ it("a view asks for its trace, its steps and its grouping", async () => {
 });
 
 const Overview = (props: ViewProps) => (
-  <OverviewView {...props} Steps={() => <p>Each step by cause</p>} />
+  <OverviewView
+    {...props}
+    Steps={() => <p>Each step by cause</p>}
+    FirstMemory={() => <p>What holds the memory</p>}
+  />
 );
 
 async function unfold(): Promise<void> {

@@ -17,8 +17,6 @@ export { useWidth } from "./charts/size";
 export type { Series, StackedBar } from "./charts/stack";
 export { SeriesLegend, StackedBars } from "./charts/StackedBars";
 export { type StairLine, Staircase } from "./charts/Staircase";
-export { Strip, type StripRow } from "./charts/Strip";
-export { Treemap } from "./charts/Treemap";
 export { FLAME_KINDS, type FlameTint } from "./flame/draw";
 export { Flame } from "./flame/Flame";
 export { type FlameLayout, foundShare, layOutFlame } from "./flame/layout";

@@ -24,6 +24,7 @@ from torch_tb_profiler.views.memory.tables import (
     memory_blocks_payload,
     memory_statistics_payload,
 )
+from torch_tb_profiler.views.memory.wire import HeldFrames
 from torch_tb_profiler.views.wire import to_json
 
 NUMBER = st.one_of(
@@ -66,6 +67,16 @@ CALL = st.builds(
 )
 
 
+def adds_up(frames: HeldFrames, whole: int) -> None:
+    """Frames are as wide as all of it, and none is narrower than those beneath it."""
+    beneath = dict.fromkeys(range(-1, len(frames.parent)), 0)
+    for place, (parent, size) in enumerate(zip(frames.parent, frames.bytes, strict=True)):
+        assert parent < place
+        beneath[parent] += size
+    assert beneath[-1] == whole
+    assert all(beneath[place] <= size for place, size in enumerate(frames.bytes))
+
+
 @examples(150)
 @given(
     st.lists(RECORD, max_size=25),
@@ -94,11 +105,12 @@ def test_any_records(
                 to_json(statistics)
             to_json(blocks)
         for at in (None, time):
-            alive = memory_alive_payload(found, device, at, limit)
+            alive = memory_alive_payload(facts, found, device, at, limit)
             assert (
                 alive.rows["bytes"].sum() + alive.pooled_bytes + alive.unknown_bytes
                 == alive.allocated_bytes
             )
+            adds_up(alive.frames, alive.allocated_bytes + max(0, -alive.unknown_bytes))
             to_json(alive)
         to_json(curve)
     to_json(view)

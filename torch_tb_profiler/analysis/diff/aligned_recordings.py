@@ -7,8 +7,8 @@
     after    [ lead ]▒▒▒[ step 1     ][ step 2 ]▒[ rest ]
                      gained      lost          gained
 
-Their steps are matched in order by name, and within each pair of steps the clocks are tied as those of two steps are
-(``aligned_steps.py``). The axis is the same however closely it is looked at: between two ties the side that takes less time waits at
+Their steps are matched in order by name, and within each pair of steps the clocks are tied at matched events
+(``clock_ties.py``). The axis is the same however closely it is looked at: between two ties the side that takes less time waits at
 the end. What is too short to be seen is told together with what follows, and what both sides wait for in turns stretches a piece.
 """
 
@@ -21,7 +21,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.critical_path.cause_groups import groups_of_causes
-from torch_tb_profiler.analysis.diff.aligned_steps import LEAST_MATCHED, Drawn, further_ties
+from torch_tb_profiler.analysis.diff.clock_ties import LEAST_MATCHED, Drawn, further_ties
 from torch_tb_profiler.analysis.diff.step_path import GroupTimes, Stretches
 from torch_tb_profiler.analysis.match.events import match_steps, step_events
 from torch_tb_profiler.analysis.match.names import same_texts

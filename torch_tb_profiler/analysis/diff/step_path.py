@@ -102,10 +102,6 @@ class StepPath(Stretches, frozen=True):
         """Time of each group, ns, int64 of shape (groups,); they add up to the length."""
         return sum_by(self.group, len(GROUPS), self.end - self.start)
 
-    def clock(self, time: Ints) -> Ints:
-        """Times of the trace on the clock of the step, within it."""
-        return clock(self.facts, self.step, time)
-
     def names(self, stretch: Ints) -> list[str]:
         """What stretches are of: of the host the operator, else the event itself; "" where nothing but the step is
         recorded.
@@ -133,7 +129,7 @@ class StepPath(Stretches, frozen=True):
         return found
 
 
-def clock(facts: Facts, step: int, time: Ints) -> Ints:
+def _clock(facts: Facts, step: int, time: Ints) -> Ints:
     """Times of a trace in ns since the begin of a step and within it, without work from before the recording."""
     begin, end = (int(facts["steps"][key][step]) for key in ("start", "end"))
     inside = np.clip(time, begin, end)
@@ -144,7 +140,7 @@ def step_path(facts: Facts, insight: Insight, step: int, on_device: bool) -> Ste
     """A row of ``facts["steps"]``. ``on_device``: whether operators only launch what computes."""
     path = insight["critical_path"]
     own = slice(*np.searchsorted(path["step"], (step, step + 1)).tolist())
-    start, end = (clock(facts, step, path[key][own]) for key in ("start", "end"))
+    start, end = (_clock(facts, step, path[key][own]) for key in ("start", "end"))
     lasting = start < end
     group = groups_of_causes(on_device)[path["cause"][own]]
     return StepPath(

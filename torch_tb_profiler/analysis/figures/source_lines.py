@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -98,8 +99,14 @@ def line_of_frames(frames: str) -> str:
     """The frame to show of a stack written as text, frames joined by line feeds, innermost first;
     by the same rule.
     """
-    listed = [frame for frame in frames.split("\n") if frame]
-    return max(listed, key=_rank, default="")
+    return next(iter(telling_frames(frames.split("\n"))), "")
+
+
+def telling_frames(frames: Sequence[str]) -> list[str]:
+    """Of the frames of a stack those that tell as much as the one to show, in their order."""
+    listed = [frame for frame in frames if frame]
+    most = max(map(_rank, listed), default=0)
+    return [frame for frame in listed if _rank(frame) == most]
 
 
 @lru_cache(maxsize=1 << 12)

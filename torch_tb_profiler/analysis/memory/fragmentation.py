@@ -40,13 +40,9 @@ class Fill:
 
 def fill_of(held: AllocatorState) -> Fill:
     """How much of each segment is in use."""
-    n, begin = len(held.bytes), held.begin
+    n = len(held.bytes)
     allocated, blocks = sum_by(held.segment, n, held.size), np.bincount(held.segment, minlength=n)
-    # Free stretches begin with a segment or behind a block, and end at the next block.
-    start = np.concatenate((begin[:-1], held.offset + held.size))
-    segment = np.concatenate((np.arange(n), held.segment))
-    following = np.append(held.offset, begin[-1])[np.searchsorted(held.offset, start, side="left")]
-    gap = np.maximum(np.minimum(following, begin[1:][segment]) - start, 0) if n else start
+    segment, gap = free_pieces(held)
     free = held.bytes - allocated
     pending = held.state == BlockState.PENDING
     return Fill(
@@ -60,6 +56,16 @@ def fill_of(held: AllocatorState) -> Fill:
         split=np.where(blocks > 0, free, 0),
         blocks=blocks.astype(np.int64),
     )
+
+
+def free_pieces(held: AllocatorState) -> tuple[Ints, Ints]:
+    """``(segment, bytes)`` of the free stretches: they begin with a segment or behind a block, and end at the next block."""
+    n, begin = len(held.bytes), held.begin
+    start = np.concatenate((begin[:-1], held.offset + held.size))
+    segment = np.concatenate((np.arange(n), held.segment))
+    following = np.append(held.offset, begin[-1])[np.searchsorted(held.offset, start, side="left")]
+    size = np.maximum(np.minimum(following, begin[1:][segment]) - start, 0) if n else start
+    return segment[size > 0], size[size > 0]
 
 
 def rounding_of(held: AllocatorState) -> Ints:

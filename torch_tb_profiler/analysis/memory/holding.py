@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.memory.live_memory import (
     live_memory_at,
     places_of,
     short_place,
+    unrecorded_before,
 )
 from torch_tb_profiler.analysis.memory.window import by_category, of_device
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
@@ -48,14 +49,13 @@ def holding_sentences(
     size, old = table["bytes"], table["record"] < 0
     module = module_names_of(insight)[table["path"]]
     nowhere = np.maximum.reduce([table["line"], table["node"], module, table["category"]]) < 0
-    rest = max(held.unknown, 0)
-    old_rest = rest if len(rows) else min(rest, int(levels[-2, 0]))
+    rest, old_rest = max(held.unknown, 0), unrecorded_before(insight, device, held)
     unplaced, unplaced_old = (
         int(size[chosen].sum()) + more
         for chosen, more in ((nowhere, rest), (nowhere & old, old_rest))
     )
     before, whole = int(size[old].sum()) + old_rest, max(held.allocated, 1)
-    lacks, history = _WORDS.get(insight.about["memory_source"], ("no known place", "recording"))
+    lacks, history = lacks_and_history(insight)
     have, are = ("had", "were") if past else ("have", "are")
     told: list[str] = []
     if unplaced and unplaced == unplaced_old:
@@ -77,6 +77,11 @@ def holding_sentences(
         *_places(places_of(insight, held, HOLDERS), whole, past),
         *_growth(insight, device, rows),
     ]
+
+
+def lacks_and_history(insight: Insight) -> tuple[str, str]:
+    """What blocks of no place lack, and what they may be older than."""
+    return _WORDS.get(insight.about["memory_source"], ("no known place", "recording"))
 
 
 def _part(part: int, whole: int) -> str:

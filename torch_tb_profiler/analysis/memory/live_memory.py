@@ -105,6 +105,16 @@ def last_record(insight: Insight, device: int, time: int | None) -> int:
     return int(rows.start + (np.argmax(curve["allocated"][rows]) if above else -1))
 
 
+def unrecorded_before(insight: Insight, device: int, held: LiveMemory) -> int:
+    """Bytes of ``held.unknown`` that were allocated before the recording."""
+    rest = max(held.unknown, 0)
+    if not len(held.bytes) or held.count[0] >= 0:
+        return rest
+    # Of sums the file says itself what is from before.
+    last = last_record(insight, device, held.time)
+    return min(rest, int(by_category(insight, device, np.array([last]))[-2, 0]))
+
+
 def alive_blocks(insight: Insight, device: int, last: int) -> Ints:
     """Rows of ``allocations`` that are alive after a row of ``memory_curve``."""
     table = insight["allocations"]

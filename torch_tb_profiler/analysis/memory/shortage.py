@@ -13,12 +13,14 @@ from __future__ import annotations
 from typing import Literal
 
 import msgspec
+import numpy as np
 
 from torch_tb_profiler.analysis.memory.allocator_state import allocator_state_at
 from torch_tb_profiler.analysis.memory.failures import Failure
-from torch_tb_profiler.analysis.memory.fragmentation import fill_of
+from torch_tb_profiler.analysis.memory.fragmentation import free_pieces
 from torch_tb_profiler.analysis.memory.holding import holding_sentences
 from torch_tb_profiler.analysis.memory.live_memory import LiveMemory, live_memory_at, short_place
+from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.units import format_bytes, format_count
@@ -31,14 +33,19 @@ class Shortage(msgspec.Struct, frozen=True):
     """A failed allocation and the memory of its device then, bytes, −1 unknown.
 
     held: what was alive; None where the file does not say on which device. holding: that in sentences.
-    unused: reserved and in no block. largest: the largest piece of it.
+    unused: reserved and in no block. pieces: of that, the largest first; None where they are not told.
     """
 
     failure: Failure
     held: LiveMemory | None
     holding: list[str]
     unused: int
-    largest: int
+    pieces: Ints | None
+
+    @property
+    def largest(self) -> int:
+        """The largest piece."""
+        return -1 if self.pieces is None else int(self.pieces[0]) if len(self.pieces) else 0
 
     @property
     def why(self) -> Why:
@@ -64,15 +71,15 @@ def shortage_of(trace: Trace, insight: Insight, failure: Failure) -> Shortage:
     """What was so when an allocation failed."""
     device = failure.device
     if device < 0:
-        return Shortage(failure, None, [], -1, -1)
+        return Shortage(failure, None, [], -1, None)
     held = live_memory_at(insight, device, failure.time)
     state = allocator_state_at(trace, insight, device, failure.time)
-    unused, largest = held.reserved - held.allocated if held.reserved >= 0 else -1, -1
+    unused, pieces = held.reserved - held.allocated if held.reserved >= 0 else -1, None
     if state is not None:
-        fill = fill_of(state)
-        unused, largest = int(fill.free.sum()), int(fill.largest.max(initial=0))
+        pieces = np.sort(free_pieces(state)[1])[::-1]
+        unused = int(pieces.sum())
     holding = holding_sentences(insight, device, failure.time, past=True)
-    return Shortage(failure, held, holding, unused, largest)
+    return Shortage(failure, held, holding, unused, pieces)
 
 
 def taken_at_once(asked: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
 from torch_tb_profiler.analysis.diff.aligned_recordings import AlignedRecordings
-from torch_tb_profiler.analysis.diff.aligned_steps import LEAST_MATCHED
+from torch_tb_profiler.analysis.diff.clock_ties import LEAST_MATCHED
 from torch_tb_profiler.units import format_count, format_limit
 from torch_tb_profiler.views.diff.aligned import TimeGroup
 from torch_tb_profiler.views.diff.headline import step_text

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.header import device_properties
@@ -12,9 +10,8 @@ from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.memory.allocator_state import has_segments
 from torch_tb_profiler.analysis.memory.failures import Failure, failed_allocations
 from torch_tb_profiler.analysis.memory.holding import holding_sentences
-from torch_tb_profiler.analysis.memory.live_memory import LiveMemory
 from torch_tb_profiler.analysis.memory.shortage import shortage_of, shortage_sentences
-from torch_tb_profiler.analysis.memory.table import MEMORY, category_names, category_texts
+from torch_tb_profiler.analysis.memory.table import MEMORY, category_names
 from torch_tb_profiler.analysis.memory.window import Window, curve_in
 from torch_tb_profiler.store.columns import Table
 from torch_tb_profiler.store.insight import Insight
@@ -29,7 +26,6 @@ from torch_tb_profiler.views.memory.wire import (
     MemoryCurvePayload,
     MemoryDevice,
     MemoryFailure,
-    MemoryHolder,
     MemoryPayload,
 )
 from torch_tb_profiler.views.steps import step_columns
@@ -37,8 +33,8 @@ from torch_tb_profiler.views.wire import Vocabulary
 from torch_tb_profiler.views.words.texts import missing
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
-MOST_FAILURES, MOST_HOLDERS = 10, 6
-"""Failed allocations that are told, and what held the memory then, of each kind."""
+MOST_FAILURES, MOST_PIECES = 10, 200
+"""Failed allocations that are told, and free pieces of each."""
 
 
 def memory_payload(trace: Trace, facts: Facts, insight: Insight) -> MemoryPayload:
@@ -141,26 +137,11 @@ def _failure(trace: Trace, insight: Insight, failure: Failure, failed: int) -> M
         reserved_bytes=_known(alive.reserved) if alive else None,
         line=failure.line,
         stack=list(failure.stack),
-        by_category=_holders(alive, category_texts(alive.category)) if alive else [],
-        by_line=_holders(
-            alive, [insight.strings[n] if n >= 0 else None for n in alive.line.tolist()]
-        )
-        if alive
-        else [],
+        unused_bytes=_known(short.unused),
+        pieces_bytes=None if short.pieces is None else short.pieces[:MOST_PIECES].tolist(),
+        pieces=0 if short.pieces is None else len(short.pieces),
+        fragmented=short.why == "fragmented",
     )
-
-
-def _holders(alive: LiveMemory, names: list[str | None]) -> list[MemoryHolder]:
-    """The largest sums by name; what is of no known block has none."""
-    sums: Counter[str | None] = Counter()
-    for name, size in zip(names, alive.bytes.tolist(), strict=True):
-        sums[name] += size
-    sums[None] += max(alive.unknown, 0)
-    return [
-        MemoryHolder(name=name, bytes=size)
-        for name, size in sums.most_common(MOST_HOLDERS)
-        if size > 0
-    ]
 
 
 def _known(value: int) -> int | None:

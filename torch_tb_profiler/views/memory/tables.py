@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.memory.held_frames import held_frames
 from torch_tb_profiler.analysis.memory.live_memory import live_memory_at
 from torch_tb_profiler.analysis.memory.table import (
     alive_table,
@@ -18,6 +19,7 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.memory.wire import (
+    HeldFrames,
     MemoryAlivePayload,
     MemoryBlocksPayload,
     MemoryGroup,
@@ -65,7 +67,7 @@ def memory_statistics_payload(
 
 
 def memory_alive_payload(
-    insight: Insight, device: int, time: int | None, limit: int
+    facts: Facts, insight: Insight, device: int, time: int | None, limit: int
 ) -> MemoryAlivePayload:
     """What is alive at a time, ns; None: at the device's peak. The ``limit`` largest origins are
     listed.
@@ -73,6 +75,7 @@ def memory_alive_payload(
     found = live_memory_at(insight, device, time)
     table = alive_table(insight, found)
     rest = table["bytes"][limit:]
+    frames = held_frames(facts, insight, device, found)
     return MemoryAlivePayload(
         device=device,
         time_ns=found.time,
@@ -80,6 +83,9 @@ def memory_alive_payload(
         reserved_bytes=found.reserved if found.reserved >= 0 else None,
         fragmented_bytes=found.reserved - found.allocated if found.reserved >= 0 else None,
         unknown_bytes=found.unknown,
+        frames=HeldFrames(
+            **{key: [getattr(one, key) for one in frames] for key in HeldFrames.__struct_fields__}
+        ),
         rows=wire_columns(table.take(np.arange(table.n)[:limit])),
         pooled=len(rest),
         pooled_bytes=int(rest.sum()),

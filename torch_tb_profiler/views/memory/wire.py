@@ -46,18 +46,12 @@ class MemoryDevice(Wire, frozen=True, kw_only=True):
     headline: list[str]
 
 
-class MemoryHolder(Wire, frozen=True, kw_only=True):
-    """What held memory: a category, or a source line."""
-
-    name: str | None
-    bytes: int
-
-
 class MemoryFailure(Wire, frozen=True, kw_only=True):
     """An allocation that failed for lack of memory: ``sentence`` what was asked for and free, ``why`` what held the rest and
     whether fragmentation is why. ``device``: its key, where the file says it.
     ``allocated_bytes``, ``reserved_bytes``: what the device held. ``stack``: innermost first.
-    ``by_category``, ``by_line``: what held it, the largest of each.
+    ``unused_bytes``: reserved and in no block, in so many ``pieces``; ``pieces_bytes``: the largest, in order; null where the file does not
+    tell them. ``fragmented``: whether it would have done in one piece.
     """
 
     time_ns: int
@@ -70,8 +64,10 @@ class MemoryFailure(Wire, frozen=True, kw_only=True):
     reserved_bytes: int | None
     line: str
     stack: list[str]
-    by_category: list[MemoryHolder]
-    by_line: list[MemoryHolder]
+    unused_bytes: int | None
+    pieces_bytes: list[int] | None
+    pieces: int
+    fragmented: bool
 
 
 class MemoryPayload(Wire, frozen=True, kw_only=True):
@@ -139,13 +135,25 @@ class MemoryStatisticsPayload(Wire, frozen=True, kw_only=True):
     pooled: int
 
 
+class HeldFrames(Wire, frozen=True, kw_only=True):
+    """Columns of the frames of a flame graph, parents first: ``parent`` −1 outermost; ``kind`` as in ``flame``, ``rest`` of what no call is
+    known of; ``bytes`` with all beneath; ``blocks`` 0 unknown. The outermost add up to what is allocated.
+    """
+
+    parent: list[int]
+    name: list[str]
+    kind: list[str]
+    bytes: list[int]
+    blocks: list[int]
+
+
 class MemoryAlivePayload(Wire, frozen=True, kw_only=True):
     """Route ``/memory/alive``: the blocks alive at a moment. Listed + ``pooled_bytes`` +
     ``unknown_bytes`` = ``allocated_bytes``.
 
     ``unknown_bytes``: allocated before the recording, of which only the sum is known; below 0 where
         the records contradict each other.
-    ``fragmented_bytes``: reserved less allocated; null unknown.
+    ``fragmented_bytes``: reserved less allocated; null unknown. ``frames``: all of it by the calls that lead there.
     """
 
     device: int
@@ -154,6 +162,7 @@ class MemoryAlivePayload(Wire, frozen=True, kw_only=True):
     reserved_bytes: int | None
     fragmented_bytes: int | None
     unknown_bytes: int
+    frames: HeldFrames
     rows: Annotated[dict[str, Any], table_of(MEMORY_ALIVE)]
     pooled: int
     pooled_bytes: int

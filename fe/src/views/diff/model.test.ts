@@ -5,16 +5,12 @@ import {
   bothNames,
   changeRows,
   counterpart,
-  gapsOf,
+  dotsOf,
   halves,
-  labelledGaps,
   readStatus,
   readTable,
-  rowPaths,
   sideNames,
   statusCounts,
-  stripRow,
-  sumOfGaps,
   swapped,
   tablesOf,
   testText,
@@ -118,13 +114,12 @@ it("names the test with its p", () => {
 });
 
 it("steps are dots, hollow where they are not compared, with the reason", () => {
-  const row = stripRow("A", "red", side());
-  expect(row.dots.map(({ faded }) => faded)).toEqual([false, false, false, true]);
-  expect(row.dots[3]?.title).toBe("A, ProfilerStep#3: 300 ms (cold, not compared)");
+  const dots = dotsOf("A", side());
+  expect(dots.map(({ hollow }) => hollow)).toEqual([false, false, false, true]);
+  expect(dots[3]?.title).toBe("A, ProfilerStep#3: 300 ms (cold, not compared)");
 });
 
 describe("the aligned steps", () => {
-  const at = (time: number): number => time / MS;
   it("are called before and after, or by what tells them apart", () => {
     const one = aligned();
     const { before } = one;
@@ -143,20 +138,6 @@ describe("the aligned steps", () => {
       ["Before", "After"],
       ["Step 0", "Step 9"],
     ]);
-  });
-  it("have an outline per group, and gaps that add up", () => {
-    const one = aligned();
-    const [row] = one.before.rows;
-    expect(row && rowPaths(row, at, 0, 26)).toEqual([
-      { group: "host_code", path: "M0.00 0h40.00v26h-40.00z" },
-    ]);
-    const gaps = gapsOf(one);
-    expect(gaps.map(({ text }) => text)).toEqual([
-      "+5.00 ms: lost in host code, aten::add",
-      "−30.0 ms: gained in GPU compute",
-    ]);
-    expect(sumOfGaps(one, 1) - sumOfGaps(one, -1)).toBe(one.after.length_ns - one.before.length_ns);
-    expect(labelledGaps(gaps, 3 / MS).map(({ size }) => size)).toEqual(["−30.0 ms"]);
   });
   it.each([
     ["r", "the header's side is shown before", [2, 1]],

@@ -2,7 +2,6 @@
 
 import type {
   Aligned,
-  AlignedRow,
   AlignedSide,
   ChangeStatus,
   ChangeTable,
@@ -11,15 +10,12 @@ import type {
   DiffTable,
   DiffTreeTable,
   RunsPayload,
-  TimeGroup,
   Verdict,
 } from "../../api/types.gen";
-import { formatDelta, formatNumber, formatTime } from "../../base/units";
-import { capitalised } from "../../base/words";
+import { formatNumber, formatTime } from "../../base/units";
+import { capitalised, differing } from "../../base/words";
 import { complete, find } from "../../state/runs";
 import { ALL_STEPS, type Selection, type Side, type StepRange } from "../../state/view";
-import type { Series, StripRow } from "../../widgets";
-import { groupLooks } from "../critical_path/groups";
 import { rowsOf } from "../rows";
 
 /** The worker of another run that goes with A's: of the same name, else of the same rank, else the first. */
@@ -101,109 +97,33 @@ export function testText({ p, test }: Verdict): string {
 }
 
 /** The steps of a side as dots; those that are not compared are hollow. */
-export function stripRow(
-  label: string,
-  color: string,
-  { steps, mean_ns, spread_ns }: DiffSide,
-): StripRow {
-  return {
-    label,
-    color,
-    dots: rowsOf(steps).map((step) => {
-      const why = [
-        step.cold && "cold",
-        step.odd && "odd",
-        step.cut && "recorded in part",
-        !step.selected && "not compared",
-      ]
-        .filter(Boolean)
-        .join(", ");
-      const time = step.wall_ns / step.steps;
-      return {
-        value: time,
-        title: `${label}, ${step.name}: ${formatTime(time)}${why ? ` (${why})` : ""}`,
-        faded: !step.selected,
-      };
-    }),
-    mean: mean_ns,
-    spread: spread_ns,
-  };
-}
-
-/** Colour and pattern of each group of causes. */
-export const LOOKS = groupLooks("");
-const NOTHING_KNOWN: Series = { key: "", label: "", color: "var(--not-recorded)" };
-
-export const lookOf = (group: TimeGroup): Series =>
-  LOOKS.find(({ key }) => key === group) ?? NOTHING_KNOWN;
+export const dotsOf = (name: string, { steps }: DiffSide) =>
+  rowsOf(steps).map((step) => {
+    const why = [
+      step.cold && "cold",
+      step.odd && "odd",
+      step.cut && "recorded in part",
+      !step.selected && "not compared",
+    ]
+      .filter(Boolean)
+      .join(", ");
+    const time = step.wall_ns / step.steps;
+    const title = `${name}, ${step.name}: ${formatTime(time)}${why ? ` (${why})` : ""}`;
+    return { time, title, hollow: !step.selected };
+  });
 
 /** What the sides are called: before and after, but for steps of one recording and for ranks of one run. */
 export function sideNames(steps: Aligned | null): [string, string] {
   if (!steps) return ["Before", "After"];
   const { before, after } = steps;
   if (before.run !== after.run) return ["Before", "After"];
-  if (before.worker !== after.worker) return [before.worker, after.worker];
+  if (before.worker !== after.worker)
+    return [differing(before.worker, after.worker), differing(after.worker, before.worker)];
   if (before.span !== after.span) return ["Before", "After"];
   return before.step === after.step
     ? ["Before", "After"]
     : [capitalised(before.step_name), capitalised(after.step_name)];
 }
-
-/** The stretches of a row as one outline per group, at least a third of a pixel wide. */
-export function rowPaths(
-  row: AlignedRow,
-  x: (time: number) => number,
-  y: number,
-  height: number,
-): { group: TimeGroup; path: string }[] {
-  const paths = new Map<TimeGroup, string>();
-  row.group.forEach((group, i) => {
-    const from = x(row.start_ns[i] ?? 0);
-    const width = Math.max(0.34, x(row.end_ns[i] ?? 0) - from);
-    const drawn = `M${from.toFixed(2)} ${y}h${width.toFixed(2)}v${height}h${(-width).toFixed(2)}z`;
-    paths.set(group, (paths.get(group) ?? "") + drawn);
-  });
-  return [...paths].map(([group, path]) => ({ group, path }));
-}
-
-export interface Gap {
-  at: number;
-  length: number;
-  lost: boolean;
-  group: TimeGroup;
-  size: string;
-  text: string;
-}
-
-export function gapsOf({ gaps, changes }: Aligned): Gap[] {
-  return gaps.at_ns.map((at, i) => {
-    const ns = gaps.size_ns[i] ?? 0;
-    const group = gaps.group[i] ?? "not_recorded";
-    const label = changes.find((one) => one.group === group)?.label ?? "";
-    const name = gaps.name[i];
-    const size = formatDelta(ns);
-    const what = `${ns > 0 ? "lost" : "gained"} in ${label.replace(/^[A-Z](?![A-Z])/, (c) => c.toLowerCase())}`;
-    return {
-      at,
-      length: Math.abs(ns),
-      lost: ns > 0,
-      group,
-      size,
-      text: `${size}: ${what}${name ? `, ${name}` : ""}`,
-    };
-  });
-}
-
-/** How long all gaps of one sign are together: above 0 time lost, below 0 time gained. */
-export const sumOfGaps = ({ gaps }: Aligned, sign: 1 | -1): number =>
-  gaps.size_ns.reduce((sum, ns) => sum + Math.max(0, sign * ns), 0);
-
-/** Px that the size of a gap takes. */
-const LABEL = 64;
-
-/** The gaps with room for their size; `scale`: px per ns. */
-export const labelledGaps = (gaps: readonly Gap[], scale: number): Gap[] =>
-  gaps.filter(({ length }) => length * scale >= LABEL);
 
 /** Where a side is from: its run, and the worker where the runs do not tell them apart. */
 export function sideText({ a, b }: DiffPayload, place: number): string {

@@ -8,6 +8,8 @@ import { type Params, stepsText } from "../../state/view";
 import { step, stepsOf, HOSTILE } from "../../testing/cases";
 import { plainHeads, queriesOf, serve, show as draw, type Shown, text } from "../../testing/page";
 import { aligned, changes, diff, experiments, MS } from "./fixtures";
+import { formatShare } from "../../base/units";
+import { reply } from "../../testing/replies";
 import { CompareMenu } from "../compare_menu";
 import { DiffView } from "./view";
 import { run, runsOf, span, worker } from "../../testing/runs";
@@ -62,50 +64,33 @@ function unfold(name: RegExp): void {
 
 const B = { run2: "s", worker2: "w", span2: "1" };
 
-it("draws both steps on one axis, and lists what changed, which adds up to the difference", async () => {
+it("draws both steps on one axis, the rest of the shorter one hatched, and lists what changed", async () => {
   show(B);
   await settled();
-  const picture = screen.getByRole("img", { name: /Before and After on one axis/ });
-  expect(picture.querySelectorAll("rect title").length).toBe(2);
-  expect(picture.textContent).toContain("Before CPU");
-  expect(text()).toContain("adds up to −25.0 ms");
+  const [before, after] = document.querySelectorAll(".aligned .glyph");
+  const { glyph } = reply("diff/aligned", "slow").steps!.after;
+  expect(before?.textContent).toContain("Before");
+  expect(
+    within(after as HTMLElement)
+      .getByRole("group")
+      .getAttribute("aria-label"),
+  ).toBe(`After: 187 ms, GPU busy ${formatShare(glyph.busy)}`);
+  expect([before, after].map((side) => side?.querySelector(".glyph-rest")?.textContent)).toEqual([
+    undefined,
+    "−25.0 ms",
+  ]);
   expect(text()).toMatch(/GPU computegemm: −30\.0 ms150 ms120 ms−30\.0 ms/);
-  expect(text()).toContain("9 of 10");
+  expect(text()).toContain("The step212 ms187 ms−25.0 ms");
+  expect(document.querySelectorAll(".dots circle").length).toBe(8);
+  expect(document.querySelectorAll(".dots .dots-hollow").length).toBe(2);
 });
 
-it("lights the gaps of a cause, by mouse and by keyboard", async () => {
+it("draws nothing where a side has no step, and says so", async () => {
+  alignedAnswer = null;
   show(B);
   await settled();
-  const dimmed = (): number => document.querySelectorAll("svg .aligned-dim").length;
-  const cause = screen.getByRole("button", { name: "Host code" });
-  expect(dimmed()).toBe(0);
-  fireEvent.focus(cause);
-  const lit = dimmed();
-  expect(lit).toBeGreaterThan(0);
-  fireEvent.blur(cause);
-  expect(dimmed()).toBe(0);
-  fireEvent.mouseEnter(cause.closest("tr") ?? cause);
-  expect(dimmed()).toBe(lit);
-});
-
-it.each([
-  [aligned({ note: "The steps do different things." }), "The steps do different things."],
-  [null, "no step"],
-])("draws nothing where the steps are not aligned, and says so", async (given, words) => {
-  alignedAnswer = given;
-  show(B);
-  await settled();
-  expect(text()).toContain(words);
-  expect(screen.queryByRole("img", { name: /on one axis/ })).toBeNull();
-});
-
-it("does not draw an interval per sample among steps", async () => {
-  const made = diff();
-  const work = { factor: 8, unit: "sample", count_a: 4, count_b: 32 };
-  answer = { ...made, verdict: { ...made.verdict, work } };
-  show(B);
-  await settled();
-  expect(text()).not.toContain("hatched");
+  expect(text()).toContain("no step");
+  expect(document.querySelector(".glyph")).toBeNull();
 });
 
 it("compares nothing until B is chosen: it suggests one and says why, and lists the runs", async () => {

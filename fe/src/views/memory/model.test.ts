@@ -1,8 +1,18 @@
 import { describe, expect, it } from "vitest";
 import type { Params } from "../../state/view";
-import { OTHER } from "../../widgets";
+import { reply } from "../../testing/replies";
+import type { MemoryFailure } from "../../api/types.gen";
 import { alive, device, memory } from "./fixtures";
-import { aliveBy, aliveParts, groupsOf, readDevice, readTime, readWindow, tablesOf } from "./model";
+import {
+  aliveBy,
+  framesOf,
+  groupsOf,
+  readDevice,
+  readTime,
+  readWindow,
+  shortageOf,
+  tablesOf,
+} from "./model";
 
 it("folds what is alive by a group, and says of it what all of its rows share", () => {
   const { rows } = alive();
@@ -59,34 +69,43 @@ describe("the address bar", () => {
 describe("what is alive", () => {
   it("is grouped by what at least one block knows", () =>
     expect(groupsOf(alive().rows)).toEqual(["operator", "parent", "module", "line", "category"]));
-  it("adds up to what was allocated", () => {
-    const payload = alive({ pooled: 4, pooled_bytes: 0 });
-    for (const group of groupsOf(payload.rows))
-      expect(aliveParts(payload, group).reduce((sum, part) => sum + part.value, 0)).toBe(
-        payload.allocated_bytes,
-      );
+});
+
+describe("frames of what is held", () => {
+  const frames = {
+    parent: [-1, -1, 1, -1],
+    name: ["before the history", "/w/train.py(7): train", "/w/model.py(12): forward", "no stack"],
+    kind: ["rest", "line", "line", "rest"],
+    bytes: [5 << 20, 3 << 20, 2 << 20, 1 << 20],
+    blocks: [1, 2, 1, 1],
+  };
+  it("have a line's place before its function, and what no call is known of last", () => {
+    const { layout, name, describe } = framesOf(frames);
+    expect(name[1]).toBe("train.py:7 train  3.00 MiB");
+    expect([...layout.left].map((at) => at / 2 ** 20)).toEqual([3, 0, 0, 8]);
+    expect(layout.total).toBe(9 << 20);
+    expect(describe(2)).toEqual(["/w/model.py(12): forward", "2.00 MiB, 22.2 % of all"]);
   });
-  it("has parts for what is not known, each by its reason", () => {
-    const parts = aliveParts(alive({ pooled: 4, pooled_bytes: 9 }), "operator");
-    expect(parts.map(({ key, label }) => [key, label])).toEqual([
-      ["=aten::addmm", "aten::addmm"],
-      ["", "not known"],
-      ["before", "from before the recording"],
-      [OTHER, "4 smaller ones"],
-    ]);
+});
+
+describe("a failed request", () => {
+  const [failure] = reply("memory", "snapshot").failures;
+  const made = (over: Partial<MemoryFailure>) => shortageOf({ ...failure!, ...over });
+  const known = { requested_bytes: 100, free_bytes: 60, allocated_bytes: 300, unused_bytes: 90 };
+  it("is drawn on one scale with what was free and the pieces, and sticks out by what is missing", () => {
+    const drawn = made({ ...known, pieces_bytes: [40, 20], pieces: 9 })!;
+    expect(drawn.free * 150).toBeCloseTo(60);
+    expect(drawn.asked * 150).toBeCloseTo(100);
+    // Pieces that are not told stand together.
+    expect(drawn.pieces.map((share) => Math.round(share * 150))).toEqual([40, 20, 30]);
+    expect(drawn.missing).toBe(40);
+    expect(drawn.device.map((share) => Math.round(share * 450))).toEqual([300, 90, 60]);
   });
-  it("names lines without their folders, and keeps the whole", () => {
-    const [, line] = aliveParts(alive(), "line");
-    expect(aliveParts(alive(), "line").find((part) => part.key.startsWith("="))).toMatchObject({
-      label: "linear.py(130): forward",
-      title: "torch/nn/modules/linear.py(130): forward",
-    });
-    expect(line).toBeDefined();
+  it("is not drawn where the file does not say how much was free", () => {
+    expect(made({ ...known, free_bytes: null })).toBeNull();
+    expect(made({ ...known, unused_bytes: null, pieces_bytes: null })?.pieces).toEqual([]);
+    expect(made({ ...known, requested_bytes: 10 })?.missing).toBe(0);
   });
-  it("draws nothing for sums that contradict each other", () =>
-    expect(
-      aliveParts(alive({ unknown_bytes: -5 }), "operator").map((part) => part.key),
-    ).not.toContain("before"));
 });
 
 it("offers the tables that have something", () => {

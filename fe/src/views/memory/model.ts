@@ -1,20 +1,19 @@
 /** What the Memory page computes from its payloads and keeps in the address bar. */
 
 import type {
-  MemoryAlivePayload,
+  HeldFrames,
   MemoryAliveTable,
   MemoryChangesPayload,
   MemoryDevice,
+  MemoryFailure,
   MemoryPayload,
 } from "../../api/types.gen";
-import { formatBytes } from "../../base/units";
-import { otherColor } from "../../base/theme";
+import { formatBytes, formatShare } from "../../base/units";
+import { frameText } from "../callers";
 import { grouped } from "../rows";
-import { categoryColour } from "./categories";
 import type { Params, StepRange } from "../../state/view";
-import { OTHER, type Part } from "../../widgets";
+import { FLAME_KINDS, layOutFlame } from "../../widgets";
 import { pickRows } from "../columns";
-import { partsByName } from "../parts_by_name";
 import type { Step } from "../rows";
 
 /** By what the parts of the memory that is alive are grouped; the names are those of the columns. */
@@ -106,39 +105,42 @@ export function changesBy(
   return CHANGES.filter((by) => known[by] && (blocks > 0 || by === "category"));
 }
 
-/** The category that holds most of each name; the tiles have its colour. */
-function coloursOf(rows: MemoryAliveTable, group: AliveGroup): Map<string, string> {
-  const most = new Map<string, [number, string]>();
-  const sums = new Map<string, number>();
-  rows[group].forEach((named, i) => {
-    const [name, category] = [named ?? "", rows.category[i] ?? ""];
-    const key = `${name}\n${category}`;
-    const sum = (sums.get(key) ?? 0) + (rows.bytes[i] ?? 0);
-    sums.set(key, sum);
-    if (sum > (most.get(name)?.[0] ?? 0)) most.set(name, [sum, categoryColour(category)]);
-  });
-  return new Map([...most].map(([name, [, colour]]) => [name, colour]));
+/** The frames of what is held: a line by its file, number and function, with its bytes; what no call is known of stands last. */
+export function framesOf({ parent, name, kind, bytes }: HeldFrames) {
+  const whole = bytes.reduce((sum, size, row) => sum + ((parent[row] ?? -1) < 0 ? size : 0), 0);
+  return {
+    parent,
+    name: name.map((text, row) => `${frameText(text)}  ${formatBytes(bytes[row] ?? 0)}`),
+    kind: kind.map((one) => FLAME_KINDS.findIndex((known) => known === one)),
+    hatched: kind.map(() => false),
+    layout: layOutFlame({
+      parent,
+      value: bytes,
+      order: bytes.map((size, row) => (kind[row] === "rest" ? whole : 0) - size),
+    }),
+    describe: (row: number): string[] => [
+      name[row] ?? "",
+      `${formatBytes(bytes[row] ?? 0)}, ${formatShare(whole ? (bytes[row] ?? 0) / whole : null)} of all`,
+    ],
+  };
 }
 
-/** The parts of what is alive, and what no block is known of. */
-export function aliveParts(
-  { rows, pooled, pooled_bytes, unknown_bytes }: MemoryAlivePayload,
-  group: AliveGroup,
-): Part[] {
-  const named = rows[group].map((name) => name ?? "");
-  const short = named.map((name) => (group === "line" ? name.replace(/^.*[\\/]/, "") : name));
-  const colours = coloursOf(rows, group);
-  const parts = partsByName(named, rows.bytes, 0, short).map((part) => {
-    const color = colours.get(part.title ?? "") ?? otherColor;
-    return part.title
-      ? { ...part, color }
-      : { key: "", label: "not known", value: part.value, color };
-  });
-  const more: Part[] = [
-    { key: "before", label: "from before the recording", value: unknown_bytes, color: otherColor },
-    { key: OTHER, label: `${pooled} smaller ones`, value: pooled_bytes, color: otherColor },
-  ];
-  return [...parts, ...more.filter((part) => part.value > 0)];
+/** A failed request on the scale of what was free: all in shares of the longest, null where the file does not say. */
+export function shortageOf(failure: MemoryFailure) {
+  const { requested_bytes: asked, free_bytes, allocated_bytes: held, unused_bytes } = failure;
+  if (asked === null || free_bytes === null) return null;
+  const unused = unused_bytes ?? 0;
+  const scale = Math.max(asked, free_bytes + unused, 1);
+  const told = failure.pieces_bytes ?? [];
+  const rest = unused - told.reduce((sum, size) => sum + size, 0);
+  const all = (held ?? 0) + unused + free_bytes;
+  return {
+    free: free_bytes / scale,
+    asked: asked / scale,
+    pieces: [...told, ...(rest > 0 ? [rest] : [])].map((size) => size / scale),
+    missing: Math.max(0, asked - free_bytes),
+    device: held === null ? [] : [held / all, unused / all, free_bytes / all],
+  };
 }
 
 /** One row per name of a group, the largest first; what several of its rows do not share is left open. */

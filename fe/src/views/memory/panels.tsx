@@ -1,4 +1,4 @@
-/** The panels of the Memory page about failed allocations, segments, and changes. */
+/** The panels of the Memory page about segments and changes. */
 
 import type { Parameters } from "../../api/client";
 import type {
@@ -21,7 +21,7 @@ import { InShort, Loaded } from "../loaded";
 import { Totals, type Total } from "../totals";
 import { closer } from "./map";
 import { CHANGE_LABELS, changesBy, peakSentences, type Stretch } from "./model";
-import { changesColumns, Failed } from "./parts";
+import { changesColumns } from "./parts";
 import { SegmentMap } from "./SegmentMap";
 
 type PanelProps = ViewProps & {
@@ -31,32 +31,6 @@ type PanelProps = ViewProps & {
   /** The instant that is shown, ns. */
   picked: number;
 };
-
-export function FailedPanels({ payload, setParam, picked }: PanelProps) {
-  return (
-    <>
-      {payload.failures.slice(0, 1).map((failure) => (
-        <Panel
-          key={failure.time_ns}
-          title="Out of memory"
-          term="memory_failed"
-          note={payload.failed > 1 ? `the first of ${formatCount(payload.failed)}` : null}
-          actions={
-            failure.time_ns === picked || failure.device === null ? null : (
-              <Button
-                onClick={() => setParams(setParam, { device: failure.device, t: failure.time_ns })}
-              >
-                What was alive then
-              </Button>
-            )
-          }
-        >
-          <Failed failure={failure} />
-        </Panel>
-      ))}
-    </>
-  );
-}
 
 export function MapPanel({ query, params, setParam, picked, device }: PanelProps) {
   const then = params.map === "t";

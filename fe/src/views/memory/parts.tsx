@@ -1,24 +1,32 @@
 import type { ComponentChildren } from "preact";
+import { useMemo, useState } from "preact/hooks";
 import type {
+  HeldFrames,
   MemoryAlivePayload,
   MemoryAliveTable,
   MemoryBlocksTable,
   MemoryChangesPayload,
   MemoryCurvePayload,
   MemoryFailure,
-  MemoryHolder,
   MemoryStatisticsPayload,
 } from "../../api/types.gen";
 import { seriesColor } from "../../base/theme";
-import { formatBytes, formatShare } from "../../base/units";
+import { formatBytes, formatCount, formatShare } from "../../base/units";
 import { capitalised } from "../../base/words";
 import type { ViewProps } from "../../state/view";
-import { type Column, Figure, type StairLine, Staircase } from "../../widgets";
+import { type Column, Figure, Flame, type StairLine, Staircase } from "../../widgets";
 import { declaredColumns } from "../columns";
 import { linkedTo, timelineColumns } from "../links";
 import type { Total } from "../totals";
 import { categoryColour, inOrder } from "./categories";
-import { type AliveGroup, CHANGE_LABELS, type ChangesBy, type Stretch } from "./model";
+import {
+  type AliveGroup,
+  CHANGE_LABELS,
+  type ChangesBy,
+  framesOf,
+  shortageOf,
+  type Stretch,
+} from "./model";
 import type { Step } from "../rows";
 
 interface CurveProps {
@@ -183,52 +191,70 @@ export function changesColumns(
   });
 }
 
-/** What the tiles' colours mean: the categories that are alive. */
-export function CategoryLegend({ rows }: { rows: MemoryAliveTable }) {
-  const names = [...new Set(rows.category)].map((name) => name ?? "unknown");
-  if (!rows.category.some((name) => name !== null)) return null;
+/** All that is held, by the calls that allocated it. */
+export function Held({ frames }: { frames: HeldFrames }) {
+  const [zoom, setZoom] = useState(-1);
+  const { describe, ...drawn } = useMemo(() => framesOf(frames), [frames]);
   return (
-    <ul class="legend-line">
-      {inOrder(names).map((i) => (
-        <li key={names[i]}>
-          <span class="swatch" style={{ background: categoryColour(names[i] ?? null) }} />
-          {names[i]}
-        </li>
-      ))}
-    </ul>
+    <Flame
+      label="What is held, by the calls that allocated it"
+      {...drawn}
+      describe={describe}
+      found={null}
+      zoom={zoom}
+      onZoom={setZoom}
+      detail={() => null}
+    />
   );
 }
 
-function Holders({ title, holders }: { title: string; holders: readonly MemoryHolder[] }) {
-  return holders.length ? (
-    <div>
-      <h3>{title}</h3>
-      <ul>
-        {holders.map(({ name, bytes }) => (
-          <li key={name}>
-            <span class="number">{formatBytes(bytes)}</span> {name ?? "not known"}
-          </li>
-        ))}
-      </ul>
-    </div>
-  ) : null;
-}
-
-/** An allocation that the device had no room for: where it came from, and what held the memory. */
-export function Failed({ failure }: { failure: MemoryFailure }) {
-  const { stack, by_category, by_line } = failure;
+/** A request that failed, to scale: what was free, the reserved pieces beside it, and below it what was asked for, which sticks out by what is missing. */
+export function Shortage({ failure }: { failure: MemoryFailure }) {
+  const drawn = shortageOf(failure);
+  if (!drawn) return null;
+  const { allocated_bytes, free_bytes, requested_bytes, unused_bytes, pieces } = failure;
+  const [allocated, free, asked] = [allocated_bytes, free_bytes, requested_bytes].map(formatBytes);
+  const missing = drawn.missing ? `, ${formatBytes(drawn.missing)} more than was free` : "";
+  const box = (kind: string, share: number, key: number | string = kind) => (
+    <i key={key} class={`shortage-${kind}`} style={{ width: `${100 * share}%` }} />
+  );
+  const beside = pieces
+    ? `${formatBytes(unused_bytes)} reserved, in ${formatCount(pieces)} ${pieces === 1 ? "piece" : "pieces"}`
+    : unused_bytes
+      ? `${formatBytes(unused_bytes)} reserved and free`
+      : "";
+  const [held = 0, unused = 0, left = 0] = drawn.device;
   return (
-    <div class="memory-failed">
-      {stack.length ? (
-        <div>
-          <h3>Asked for by</h3>
-          <pre tabIndex={0} aria-label="Call stack">
-            {stack.join("\n")}
-          </pre>
+    <figure class="shortage" role="img" aria-label={`${free} free, ${beside}; ${asked} asked for`}>
+      {drawn.device.length ? (
+        <div aria-hidden="true">
+          <p>
+            <span>allocated {allocated}</span>
+            <span>free</span>
+          </p>
+          <div class="shortage-bar">
+            {box("held", held)}
+            {unused ? box("piece", unused) : null}
+            {box("free", left)}
+          </div>
         </div>
       ) : null}
-      <Holders title="Held, by category" holders={by_category} />
-      <Holders title="Held, by line" holders={by_line.some((row) => row.name) ? by_line : []} />
-    </div>
+      <div aria-hidden="true">
+        <p>
+          <span>free {free}</span>
+          <span>{beside && `+ ${beside}`}</span>
+        </p>
+        <div class="shortage-bar">
+          {box("free", drawn.free)}
+          {drawn.pieces.map((share, i) => box("piece", share, i))}
+        </div>
+        <div class="shortage-bar">
+          {box("asked", drawn.asked)}
+          <span>
+            {asked} asked for{missing}
+          </span>
+        </div>
+      </div>
+    </figure>
   );
 }

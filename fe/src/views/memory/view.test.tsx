@@ -13,7 +13,9 @@ import {
 } from "../../testing/page";
 import { CPU, GPU, reply } from "../../testing/replies";
 import { alive, device, memory } from "./fixtures";
-import { MemoryView } from "./view";
+import { FirstMemory, MemoryView } from "./view";
+import { runsStore } from "../../state/runs";
+import { run, runsOf, worker } from "../../testing/runs";
 
 let asked: URL[];
 let answers: Answers;
@@ -46,8 +48,8 @@ it("shows the peak, the curve, what is alive and the blocks", async () => {
     "It was at 9.39 ms; at most 3.07 GiB was reserved, 3.9 %.",
     "A note.",
     "Alive at the peak",
+    "What holds 3.05 GiB at the peak",
     "16.0 MiB (0.5 %)",
-    "from before the recording",
   ])
     expect(text()).toContain(part);
   expect(askedFor("memory/curve")).toEqual({
@@ -111,16 +113,6 @@ it("keeps the chart's choices in the address", async () => {
   expect(setParam).toHaveBeenCalledWith("device", "1");
 });
 
-it("shows the rows behind a tile", async () => {
-  show();
-  await ready();
-  fireEvent.click(screen.getByTitle("aten::addmm: 64.0 MiB, 2.0 %"));
-  const [box] = screen.getAllByRole("textbox");
-  await waitFor(() => expect((box as HTMLInputElement).value).toBe("^aten::addmm$"));
-  fireEvent.click(screen.getByTitle(/^from before the recording/));
-  expect((box as HTMLInputElement).value).toBe("^aten::addmm$");
-});
-
 it("counts by operator, the pooled rest last and without a link", async () => {
   const setParam = show({ table: "operator" });
   await waitFor(() => expect(text()).toContain("Besides 1.41 KiB outside any known operator"));
@@ -172,21 +164,27 @@ it("says what to record where there is no record", async () => {
   expect(text()).toContain("profile(with_stack=True)");
 });
 
-it("shows an allocation that failed, and asks what was alive then", async () => {
+it("shows an allocation that failed to scale, and what was held then", async () => {
   const [failure] = reply("memory", "snapshot").failures;
-  answers.memory = memory({
-    failed: 2,
-    failures: [{ ...failure!, by_line: [{ name: null, bytes: 2048 }] }],
-  });
+  answers.memory = memory({ failed: 2, failures: [failure!] });
   const setParam = show();
   await ready();
   const [told] = screen.getAllByRole("region", { name: "In short" });
   expect(told?.textContent).toContain(`${failure!.sentence}${failure!.why[0]}`);
-  expect(text()).toContain("the first of 2");
-  expect(text()).toContain("27.3 MiB optimizer state");
-  expect(text()).not.toContain("Held, by line");
-  fireEvent.click(screen.getByRole("button", { name: "What was alive then" }));
-  expect(setParam).toHaveBeenCalledWith("t", "1680000");
+  expect(screen.getByRole("img", { name: /asked for$/ })).toBeTruthy();
+  expect(askedFor("memory/alive")).toMatchObject({ t: String(failure!.time_ns) });
+  expect(text()).toMatch(/What held .* then/);
+  fireEvent.click(screen.getByRole("button", { name: "At the peak" }));
+  expect(setParam).toHaveBeenCalledWith("t", "9386621");
+});
+
+it("begins an overview of snapshots, of all ranks", async () => {
+  const ranks = [0, 1].map((rank) => worker(`w${rank}`, rank));
+  runsStore.set({ payload: runsOf([run("r", ranks)]), error: null });
+  draw(FirstMemory, {}, { selection: { run: "r", worker: "w0", span: "1" } });
+  await waitFor(() => expect(text()).toContain("What holds 3.05 GiB at the peak"));
+  await waitFor(() => expect(text()).toMatch(/Rank 1 · w1: GPU 2/));
+  runsStore.set({ payload: null, error: null });
 });
 
 it("asks for the map of a device that has one, at the instant and closer", async () => {

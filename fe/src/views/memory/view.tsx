@@ -2,39 +2,31 @@
 
 import type { Parameters } from "../../api/client";
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import type {
   MemoryAlivePayload,
   MemoryBlocksPayload,
   MemoryDevice,
   MemoryPayload,
   MemoryStatisticsPayload,
+  WorkerItem,
 } from "../../api/types.gen";
 import * as LIMITS from "../../base/limits.gen";
 import { formatBytes, formatCount, formatTime } from "../../base/units";
-import { useResource } from "../../state/resource";
-import { otherTrace } from "../../state/runs";
+import { capitalised } from "../../base/words";
+import { type Resource, useResource } from "../../state/resource";
+import { besideOf, otherTrace, runsStore } from "../../state/runs";
+import { useStore } from "../../state/store";
 import type { ViewProps } from "../../state/view";
-import {
-  Button,
-  Card,
-  Grid,
-  GridPanel,
-  Panel,
-  type Search,
-  Segmented,
-  Select,
-  Treemap,
-} from "../../widgets";
+import { Button, Card, Grid, GridPanel, Panel, Segmented, Select } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
-import { exactly, gridParams, setParams } from "../grid_params";
+import { gridParams, setParams } from "../grid_params";
 import { InShort, Loaded, MissingList, Notes, Nothing, viewOf } from "../loaded";
-import { nameOfKey } from "../parts_by_name";
+import { workerLabel } from "../run_options";
 import { Totals } from "../totals";
 import { useColumns } from "../columns";
 import {
   aliveBy,
-  aliveParts,
   CHANGE_LABELS,
   groupsOf,
   readDevice,
@@ -46,13 +38,14 @@ import {
   type Stretch,
   type TableId,
 } from "./model";
-import { ChangesPanel, FailedPanels, MapPanel } from "./panels";
+import { ChangesPanel, MapPanel } from "./panels";
 import {
   aliveColumns,
   aliveFacts,
   blockColumns,
-  CategoryLegend,
   Curve,
+  Held,
+  Shortage,
   statisticsColumns,
 } from "./parts";
 import { rowsOf } from "../rows";
@@ -88,6 +81,23 @@ export const MemoryView = viewOf(
 
 type PageProps = ViewProps & { payload: MemoryPayload; device: MemoryDevice };
 
+/** What the moment in the address is of, else that of the failed allocation, else the peak. */
+function useMoment({ payload, device, params, selection }: PageProps) {
+  const [failure] = payload.failures;
+  const failed = failure?.device === device.key ? failure.time_ns : null;
+  const time = readTime(params.t) ?? failed;
+  const query = { ...selection, device: String(device.key) };
+  const alive = useResource("memory/alive", time === null ? query : { ...query, t: String(time) });
+  const picked = time ?? alive.data?.time_ns ?? device.peak_ns;
+  const when =
+    picked === failed
+      ? "then"
+      : picked === device.peak_ns
+        ? "at the peak"
+        : `at ${formatTime(picked)}`;
+  return { query, alive, picked, failed, when };
+}
+
 function MemoryPage(props: PageProps) {
   const { payload, device, params, setParam } = props;
   const { steps, setSteps } = props;
@@ -103,12 +113,9 @@ function MemoryPage(props: PageProps) {
       setParams(setParam, { t0: null, t1: null });
     chosen.current = steps;
   }, [steps]); // eslint-disable-line react-hooks/exhaustive-deps
-  const query = { ...props.selection, device: String(device.key) };
-  const time = readTime(params.t);
-  const alive = useResource("memory/alive", time === null ? query : { ...query, t: String(time) });
-  const picked = time ?? alive.data?.time_ns ?? device.peak_ns;
+  const moment = useMoment(props);
   const compared = otherTrace(props) !== null;
-  const shared = { ...props, window, setWindow, query, picked };
+  const shared = { ...props, window, setWindow, ...moment };
   const [failure] = payload.failures;
   return (
     <>
@@ -117,12 +124,11 @@ function MemoryPage(props: PageProps) {
       ) : (
         <InShort sentences={failure ? [failure.sentence, ...failure.why] : device.headline} />
       )}
+      <First {...shared} />
       <FindingsStrip {...props} view="memory" />
       <Notes notes={payload.notes} />
-      <FailedPanels {...shared} />
-      <CurvePanel {...shared} />
-      <Loaded resource={alive} shape={[420]}>
-        {(data) => <AlivePanel {...shared} alive={data} atPeak={time === null} />}
+      <Loaded resource={moment.alive} shape={[420]}>
+        {(data) => <AlivePanel {...shared} data={data} />}
       </Loaded>
       {device.has_map ? <MapPanel {...shared} /> : null}
       {compared ? null : <ChangesPanel {...shared} />}
@@ -132,11 +138,87 @@ function MemoryPage(props: PageProps) {
   );
 }
 
+/** The failed request to scale, the curve, and what held the memory. */
+function First(props: PanelProps) {
+  const { payload, alive, when, failed, picked } = props;
+  const [failure] = payload.failures;
+  return (
+    <>
+      {failure ? <Shortage failure={failure} /> : null}
+      <CurvePanel {...props} />
+      <Loaded resource={alive} shape={[160]}>
+        {({ allocated_bytes, frames }) => (
+          <section>
+            <h2 class="memory-held">
+              What {picked === failed ? "held" : "holds"} {formatBytes(allocated_bytes)} {when}{" "}
+              <small class="muted">
+                {frames.kind.includes("line") ? "by line" : "by what allocated it"}; width is memory
+              </small>
+            </h2>
+            <Held frames={frames} />
+          </section>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+/** What a recording of allocations alone begins with on Overview, and what the other ranks of its run say. */
+export const FirstMemory = viewOf("memory", [300, 160], (props: Omit<PageProps, "device">) => {
+  const [device] = props.payload.devices;
+  return device ? <FirstOf {...props} device={device} /> : null;
+});
+
+function FirstOf(props: PageProps) {
+  const { selection, hrefOf } = props;
+  const ranks = useStore(runsStore, (runs) => besideOf(runs.payload, selection));
+  const others = ranks.filter(({ name }) => name !== selection.worker).slice(0, MOST_RANKS);
+  return (
+    <>
+      <First {...props} window={null} setWindow={() => undefined} {...useMoment(props)} />
+      <ul class="memory-ranks">
+        {others.map((worker) => (
+          <OtherRank key={worker.name} {...{ worker, selection, hrefOf }} />
+        ))}
+        <li>
+          <a href={hrefOf("memory")}>All blocks</a>
+        </li>
+      </ul>
+    </>
+  );
+}
+
+/** Other ranks of which it is told what they held. */
+const MOST_RANKS = 15;
+
+/** The answer of another rank, on its own page. */
+function OtherRank({
+  worker,
+  selection,
+  hrefOf,
+}: Pick<ViewProps, "selection" | "hrefOf"> & { worker: WorkerItem }) {
+  const own = { run: selection.run, worker: worker.name, span: worker.spans[0]?.name ?? "" };
+  const { data } = useResource("memory", own);
+  const [sentence] = data?.failures[0]
+    ? [data.failures[0].sentence]
+    : (data?.devices[0]?.headline ?? []);
+  return sentence ? (
+    <li>
+      <a href={hrefOf("overview", {}, own)}>{capitalised(workerLabel(worker))}</a>: {sentence}
+    </li>
+  ) : null;
+}
+
 type PanelProps = PageProps & {
   window: Stretch | null;
   setWindow: (window: Stretch | null) => void;
   query: DeviceQuery;
   picked: number;
+  alive: Resource<MemoryAlivePayload>;
+  /** When the allocation failed, where one did on this device. */
+  failed: number | null;
+  /** The moment in words. */
+  when: string;
 };
 
 type DeviceQuery = Parameters["memory/alive"];
@@ -188,29 +270,18 @@ function CurvePanel({ payload, device, setParam, window, setWindow, query, picke
   );
 }
 
-function AlivePanel({
-  alive,
-  atPeak,
-  params,
-  setParam,
-  hrefOf,
-}: PanelProps & { alive: MemoryAlivePayload; atPeak: boolean }) {
-  const [search, setSearch] = useState<Search>({ text: "", regex: false });
-  const groups = groupsOf(alive.rows);
+function AlivePanel(props: PanelProps & { data: MemoryAlivePayload }) {
+  const { data, params, setParam, hrefOf, device, picked, failed, when } = props;
+  const groups = groupsOf(data.rows);
   const group = groups.find((id) => id === params.by) ?? groups[0] ?? "operator";
-  const rows = useMemo(() => aliveBy(alive.rows, group), [alive, group]);
+  const rows = useMemo(() => aliveBy(data.rows, group), [data, group]);
   const columns = useColumns(() => aliveColumns(rows, group, hrefOf), [rows, group]);
-  const show = (key: string): void => {
-    const name = nameOfKey(key);
-    if (name === null) return;
-    const wanted = exactly(name);
-    setSearch({ text: wanted.search, regex: wanted.regex === "1" });
-  };
+  const peak = failed === null ? null : String(device.peak_ns);
   return (
     <GridPanel
-      title={`Alive at ${atPeak ? "the peak" : formatTime(alive.time_ns)}`}
+      title={`Alive ${when}`}
       term="memory_alive"
-      note={atPeak ? formatTime(alive.time_ns) : null}
+      note={formatTime(data.time_ns)}
       actions={
         <>
           <Choice<AliveGroup>
@@ -220,26 +291,19 @@ function AlivePanel({
             ids={groups}
             onChange={(next) => setParam("by", next)}
           />
-          {atPeak ? null : <Button onClick={() => setParam("t", null)}>At the peak</Button>}
+          {picked === device.peak_ns ? null : (
+            <Button onClick={() => setParam("t", peak)}>At the peak</Button>
+          )}
         </>
       }
       label="Alive"
       columns={columns}
       storage="memory-alive"
       height={TABLE_HEIGHT}
-      search={search}
-      onSearch={setSearch}
       empty="No block is known that was alive then."
     >
       <div class="table-notes">
-        <Totals parts={aliveFacts(alive)} />
-        <CategoryLegend rows={alive.rows} />
-        <Treemap
-          label={`What is alive, by ${CHANGE_LABELS[group]}`}
-          parts={aliveParts(alive, group)}
-          unit="bytes"
-          onSelect={show}
-        />
+        <Totals parts={aliveFacts(data)} />
       </div>
     </GridPanel>
   );

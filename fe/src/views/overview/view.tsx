@@ -24,6 +24,7 @@ import { Recording } from "./recording";
 /** What comes later than the first page. */
 interface OverviewProps extends ViewProps {
   Steps: ComponentType<ViewProps>;
+  FirstMemory: ComponentType<ViewProps>;
 }
 
 export function OverviewView(props: OverviewProps) {
@@ -68,7 +69,7 @@ function OverviewPage(props: PageProps & { findings: Resource<FindingsPayload> }
         rank={early && own ? workerLabel(own) : ""}
         hrefOf={props.hrefOf}
       />
-      {data ? path : first}
+      {lacks(payload.missing, "events") ? <props.FirstMemory {...props} /> : data ? path : first}
       <div class="overview-columns">
         <div class="overview-main">
           <Findings
@@ -92,14 +93,7 @@ function Breakdown({ payload, ...props }: PageProps) {
   const { average } = payload;
   const rows = rowsOf(payload.steps);
   if (!rows.length)
-    return lacks(payload.missing, "events") ? (
-      <Nothing
-        title="A memory snapshot has no steps"
-        text="It holds allocations: when, how much, and whose."
-        missing={[]}
-        actions={<a href={props.hrefOf("memory")}>See them on the Memory tab</a>}
-      />
-    ) : (
+    return lacks(payload.missing, "events") ? null : (
       <Nothing
         title="There is no step"
         text="The trace holds nothing that could be a step."

@@ -52,6 +52,8 @@ export interface GlyphProps {
   onOpen?: (part: Window) => void;
   /** Whether times stand below it. */
   axis?: boolean;
+  /** What stands behind its end where it is shorter than the longest. */
+  rest?: ComponentChildren;
 }
 
 const RAIL = 18;
@@ -73,14 +75,12 @@ export function Glyph(props: GlyphProps) {
     ranks = [],
     stretches = [],
   } = props;
-  const { axis = true, looks, chosen } = props;
+  const { axis = true, looks, chosen, rest } = props;
   const root = useRef<HTMLDivElement>(null);
   const id = useId("glyph");
   const all = useWidth(root);
-  const width = Math.max(
-    8,
-    Math.round((all * lanes.shown_ns) / Math.max(1, scale ?? 0, lanes.shown_ns)),
-  );
+  const longest = Math.max(1, scale ?? 0, lanes.shown_ns);
+  const width = Math.max(8, Math.round((all * lanes.shown_ns) / longest));
   const x = (time: number): number => shareAt(lanes, start, time) * width;
   const drawn = useMemo(() => drawGlyph(lanes, width, size), [lanes, width, size]);
   const rail = ranks.length || lanes.cuts.length ? RAIL : 0;
@@ -117,9 +117,9 @@ export function Glyph(props: GlyphProps) {
             {foot ? <Phases {...{ lanes, looks, width, y: drawn.height + 11 }} /> : null}
             {axis ? (
               <TimeTicks
-                window={{ t0: 0, t1: lanes.shown_ns }}
-                plot={width}
-                x={(time) => (time / Math.max(1, lanes.shown_ns)) * width}
+                window={{ t0: 0, t1: longest }}
+                plot={all}
+                x={(time) => (time / longest) * all}
                 y={drawn.height + foot + 15}
               />
             ) : null}
@@ -144,6 +144,14 @@ export function Glyph(props: GlyphProps) {
             ) : null}
           </g>
         </svg>
+        {rest && width < all ? (
+          <div
+            class="glyph-rest"
+            style={{ left: `${width}px`, top: `${rail}px`, height: `${drawn.height}px` }}
+          >
+            {rest}
+          </div>
+        ) : null}
         <span class="visually-hidden" aria-live="polite">
           {pointed?.text}
           {chosen ? `; chosen: ${formatTime(chosen.t1 - chosen.t0)}` : ""}

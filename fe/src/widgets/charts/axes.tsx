@@ -100,19 +100,6 @@ export function multiples(step: number, low: number, high: number): number[] {
   return Array.from({ length: count }, (_, i) => (first + i) * step);
 }
 
-/** Round ticks between two values that need not begin at 0; `at` gives a value's place as a fraction of the range. */
-export function rangeAxis(
-  low: number,
-  high: number,
-  unit: Unit,
-): { ticks: readonly number[]; scale: Scale; at: (value: number) => number } {
-  const span = high - low || Math.abs(high) / 10 || 1;
-  const [from, to] = [low - span * 0.06, high + span * 0.06];
-  const step = tickStep(to - from, 6, scaleFor(high, unit).factor);
-  const ticks = multiples(step, from, to);
-  return { ticks, scale: scaleFor(high, unit, step), at: (value) => (value - from) / (to - from) };
-}
-
 /** An axis from 0 to at least `largest`. Nothing to show gives an axis from 0 to 1. */
 export function linearAxis(largest: number, unit: Unit, count = 5): Axis {
   if (!(largest > 0) || !Number.isFinite(largest))

@@ -1,6 +1,6 @@
 import { fireEvent, render, screen } from "@testing-library/preact";
 import { describe, expect, it, vi } from "vitest";
-import { linearAxis, rangeAxis } from "./axes";
+import { linearAxis } from "./axes";
 import { Donut } from "./Donut";
 import { Figure, tableCsv } from "./Figure";
 import { poolParts, ringPath } from "./parts";
@@ -37,19 +37,6 @@ describe("linearAxis", () => {
   it("counts in whole ones", () => expect(linearAxis(3, "count").ticks).toEqual([0, 1, 2, 3]));
   it("has an end when there is nothing", () =>
     expect([linearAxis(0, "ns").max, linearAxis(NaN, "ns").max]).toEqual([1, 1]));
-});
-
-describe("rangeAxis", () => {
-  it("has round ticks around values that are far from 0, and room beside them", () => {
-    const { ticks, scale, at } = rangeAxis(181e6, 215e6, "ns");
-    expect([ticks.map(scale.text), scale.unit]).toEqual([["180", "190", "200", "210"], "ms"]);
-    expect([at(181e6) > 0, at(215e6) < 1]).toEqual([true, true]);
-  });
-  it("has a range when all values are one", () => {
-    const { ticks, at } = rangeAxis(5e6, 5e6, "ns");
-    expect(at(5e6)).toBeCloseTo(0.5);
-    expect(ticks).toContain(5e6);
-  });
 });
 
 describe("stacked bars", () => {

@@ -2,7 +2,6 @@ import { fireEvent, render, screen } from "@testing-library/preact";
 import { describe, expect, it, vi } from "vitest";
 import { cellsOf, heatRange, levelOf, levelPaths, LEVELS } from "./heat";
 import { drawCells, HeatMap, isBitmap } from "./HeatMap";
-import { Strip } from "./Strip";
 
 const VALUES = [
   [0, 4],
@@ -113,36 +112,5 @@ describe("HeatMap", () => {
     expect(told()).toBe("rank 2, step 7: 1 ns");
     fireEvent.keyDown(map, { key: "Escape" });
     expect(told()).toBe("");
-  });
-});
-
-describe("Strip", () => {
-  const row = {
-    label: "A",
-    color: "red",
-    dots: [5e6, 6e6, 9e6].map((value, i) => ({ value, title: `step ${i}`, faded: i === 2 })),
-    mean: 5.5e6,
-    spread: 5e5,
-  };
-  it("draws a dot per value, hollow ones below the others, the mean and its band", () => {
-    render(<Strip label="Steps" rows={[row]} unit="ns" />);
-    const dots = [...document.querySelectorAll("circle")];
-    const at = dots.map((dot) => Number(dot.getAttribute("cx")));
-    expect(at[1]! < at[2]! && at[2]! < at[0]!).toBe(true);
-    expect(dots.map((dot) => [dot.textContent, dot.getAttribute("class")])).toEqual([
-      ["step 2", "strip-faded"],
-      ["step 0", ""],
-      ["step 1", ""],
-    ]);
-    expect(screen.getByRole("img").getAttribute("aria-label")).toBe(
-      "Steps: A 3 values, mean 5.50 ms",
-    );
-    expect(document.querySelectorAll(".strip-mean, .strip-band").length).toBe(2);
-  });
-  it("says that there is nothing", () => {
-    render(
-      <Strip label="Steps" rows={[{ ...row, dots: [], mean: null, spread: null }]} unit="ns" />,
-    );
-    expect(document.body.textContent).toContain("no value");
   });
 });

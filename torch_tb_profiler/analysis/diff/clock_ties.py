@@ -1,16 +1,13 @@
-"""Two steps on one axis: where they do the same they stand above each other, and what one takes longer for is a
-gap of the other.
+"""Moments of two recordings that stand above each other on one axis: begins and ends of matched events.
 
 ::
 
-    before   [ data loading        ][ forward ]▒▒▒[ backward ]
-    after    [ d ]▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒[ forward    ][ backward ]
-                   gained                      lost
+    before   [ data loading        ][ forward ]    [ backward ]
+    after    [ d ]                  [ forward    ] [ backward ]
+             |                      |              |          |
 
-Each side has one clock, for its threads and its devices alike, so nothing is drawn backward. The clocks are tied at
-begins and ends of matched events, best of all where the end of both steps waited for them. Between two ties the side
-that takes less time waits at the end of it: time gained where that is the later step, time lost where it is the
-earlier one. So what is lost less what is gained is the difference of the steps, to the nanosecond.
+Each side has one clock, for its threads and its devices alike, so nothing is drawn backward. The clocks are tied best of
+all where the end of both steps waited for an event. Between two ties one side takes longer than the other.
 """
 
 from __future__ import annotations
@@ -23,18 +20,13 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
-from torch_tb_profiler.analysis.diff.step_path import GroupTimes, StepPath, Stretches
-from torch_tb_profiler.analysis.match.events import (
-    Matched,
-    StepEvents,
-    match_steps,
-    step_events,
-)
+from torch_tb_profiler.analysis.diff.step_path import Stretches
+from torch_tb_profiler.analysis.match.events import Matched, StepEvents
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.model import Trace
 
 LEAST_MATCHED = 0.6
-"""Share of operations that must be matched for two steps to stand on one axis."""
+"""Share of operations that must be matched for two recordings to stand on one axis."""
 
 
 class Drawn(msgspec.Struct, frozen=True):
@@ -49,97 +41,6 @@ class Drawn(msgspec.Struct, frozen=True):
         spans = self.trace["spans"]
         start = spans["start"][row]
         return start, start + spans["dur"][row]
-
-
-class DrawnStep(Drawn, frozen=True):
-    """A step with its events, on its own clock."""
-
-    path: StepPath
-
-    @classmethod
-    def of(cls, trace: Trace, path: StepPath) -> DrawnStep:
-        """The step of a path."""
-        return cls(trace, path, step_events(trace, path.facts, np.array([path.step])))
-
-    def times(self, row: Ints) -> tuple[Ints, Ints]:
-        """Begin and end of rows of spans on the clock of the step, ns."""
-        start, end = super().times(row)
-        return self.path.clock(start), self.path.clock(end)
-
-
-class Gaps(msgspec.Struct, frozen=True):
-    """Where one side waits for the other, in the order of the axis; arrays of shape (gaps,).
-
-    Attributes:
-        before, after: the moment of each clock at which it ends, ns.
-        size: ns; above 0 lost (before waits), below 0 gained (after waits).
-        groups: by how much the path grew since the gap before, by group; of shape (gaps, groups). A row adds up to ``size``.
-    """
-
-    before: Ints
-    after: Ints
-    size: Ints
-    groups: Ints
-
-    @property
-    def group(self) -> Ints:
-        """The group that makes most of each."""
-        return np.asarray(
-            np.where(self.size[:, None] > 0, self.groups, -self.groups).argmax(axis=1)
-        )
-
-    def shift(self, side: int) -> tuple[Ints, Ints]:
-        """``(moment, shift)`` of a side, 0 before and 1 after: from which moment of its clock it stands how much
-        further right, ns; ascending.
-        """
-        own = np.flatnonzero(self.size > 0 if side == 0 else self.size < 0)
-        return (self.before, self.after)[side][own], np.cumsum(np.abs(self.size[own]))
-
-    def on_axis(self, side: int, time: Ints) -> Ints:
-        """Moments of a clock on the axis; one at which a gap ends, behind it."""
-        moment, shift = self.shift(side)
-        at = np.searchsorted(moment, time, side="right")
-        return np.asarray(time + np.append(0, shift)[at])
-
-
-class AlignedSteps(msgspec.Struct, frozen=True):
-    """Two steps on one axis.
-
-    Attributes:
-        before, after: the steps.
-        matched: their pairs.
-        gaps: where they differ; none where too little is matched to tell.
-    """
-
-    before: DrawnStep
-    after: DrawnStep
-    matched: Matched
-    gaps: Gaps | None
-
-    @property
-    def length(self) -> int:
-        """Of the axis, ns."""
-        lost = 0 if self.gaps is None else int(self.gaps.size[self.gaps.size > 0].sum())
-        return self.before.path.length + lost
-
-
-def align(before: DrawnStep, after: DrawnStep, parts: int = 0) -> AlignedSteps:
-    """Two steps on one axis. ``parts``: how many the axis is divided into where it is drawn; what is shorter than one of
-    them is told together with what follows. 0: every nanosecond is told.
-    """
-    matched = match_steps(before.events, after.events)
-    if not matched.share >= LEAST_MATCHED:
-        return AlignedSteps(before, after, matched, None)
-    x, y = ties(before, after, matched)
-    longer = max(before.path.length, after.path.length)
-    gaps = _gaps(before.path, after.path, x, y, longer // parts if parts else 0)
-    return AlignedSteps(before, after, matched, gaps)
-
-
-def ties(before: DrawnStep, after: DrawnStep, matched: Matched) -> tuple[Ints, Ints]:
-    """Moments of both clocks that stand above each other, from the begins of the steps to their ends, ascending."""
-    x, y = (np.array([0, side.path.length]) for side in (before, after))
-    return further_ties(before, after, matched, x, y)
 
 
 def further_ties(
@@ -274,21 +175,3 @@ def _longest(values: list[int]) -> Ints:
     while (previous := before[chain[-1]]) >= 0:
         chain.append(previous)
     return np.array(chain[::-1])
-
-
-def _gaps(before: StepPath, after: StepPath, x: Ints, y: Ints, least: int) -> Gaps:
-    """The gaps of at least ``least`` ns, and one at the end for what is left."""
-    ahead = y - x
-    told, chosen = 0, []
-    for i, value in enumerate(ahead.tolist()):
-        if value != told and abs(value - told) >= least:
-            chosen.append(i)
-            told = value
-    if told != ahead[-1]:
-        chosen.append(len(ahead) - 1)
-    at = np.array(chosen, np.int64)
-    spent = [
-        GroupTimes.of(side).between(np.append(0, edge)[:-1], edge)
-        for side, edge in ((before, x[at]), (after, y[at]))
-    ]
-    return Gaps(x[at], y[at], np.diff(ahead[at], prepend=0), spent[1] - spent[0])

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -81,6 +81,7 @@ class Work(msgspec.Struct, frozen=True):
     bias_flops: int = 0
 
 
+Described = TypeVar("Described")
 Function = Callable[[Call], "Work | None"]
 
 
@@ -132,6 +133,24 @@ def model(
 def named(library: str, words: str) -> tuple[str, ...]:
     """The operators of a library: ``named("aten", "mm bmm")`` → ``aten::mm``, ``aten::bmm``."""
     return tuple(f"{library}::{word}" for word in words.split())
+
+
+def described(lines: Iterable[str], kind: type[Described]) -> dict[str, Described]:
+    """What lines of a file say of operators, ``aten: mm bmm add(_); aiter: gemm | places=1,2, out=3 flag``, each as a struct of this
+    kind; ``(_)``: in place, too.
+    """
+    found: dict[str, Described] = {}
+    for line in lines:
+        operators, _, fields = line.partition(" |")
+        values: dict[str, object] = {}
+        for field in fields.split():
+            key, is_set, value = field.partition("=")
+            values[key] = value.strip(",").split(",") if "," in value else value if is_set else True
+        one = msgspec.convert(values, kind, strict=False)
+        for library, _, words in (part.partition(": ") for part in operators.split("; ")):
+            every = re.sub(r"(\S+)\(_\)", r"\1 \1_", words)
+            found |= dict.fromkeys(named(library, every), one)
+    return found
 
 
 def model_of(name: str) -> Model | None:

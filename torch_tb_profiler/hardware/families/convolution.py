@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.element_types import kind
 from torch_tb_profiler.hardware.results import windows
-from torch_tb_profiler.hardware.work import Work, matrix_work, model, named
+from torch_tb_profiler.hardware.work import Work, described, matrix_work, model, named
 
 SOURCE = (
     "2·N·K·P·Q·(C/groups)·R·S FLOPs (transposed: input positions), one more per output element for"
@@ -37,53 +37,8 @@ class _Schema(msgspec.Struct, frozen=True):
     always_transposed: bool = False
 
 
-_transposed = partial(_Schema, always_transposed=True)
-_SCHEMAS: dict[str, _Schema] = {
-    **dict.fromkeys(
-        named("aten", "conv1d conv2d conv3d cudnn_convolution_relu miopen_convolution_relu"),
-        _Schema(bias=2, stride=3, padding=4, dilation=5, groups=6),
-    ),
-    **dict.fromkeys(
-        named("aten", "convolution _convolution convolution_overrideable"),
-        _Schema(bias=2, stride=3, padding=4, dilation=5, groups=8, transposed=6, output_padding=7),
-    ),
-    "aten::cudnn_convolution": _Schema(bias=-1, padding=2, stride=3, dilation=4, groups=5),
-    **dict.fromkeys(
-        (
-            *named("aten", "miopen_convolution miopen_depthwise_convolution"),
-            *named("aten", "mkldnn_convolution _mps_convolution"),
-            "mkldnn::_convolution_pointwise",
-        ),
-        _Schema(bias=2, padding=3, stride=4, dilation=5, groups=6),
-    ),
-    **dict.fromkeys(
-        named(
-            "aten",
-            "thnn_conv2d _slow_conv2d_forward slow_conv3d slow_conv3d_forward slow_conv_dilated2d"
-            " slow_conv_dilated3d _conv_depthwise2d conv_depthwise3d",
-        ),
-        _Schema(bias=3, stride=4, padding=5, dilation=6, groups=-1),
-    ),
-    **dict.fromkeys(
-        named("aten", "conv_transpose1d conv_transpose2d conv_transpose3d"),
-        _transposed(bias=2, stride=3, padding=4, output_padding=5, groups=6, dilation=7),
-    ),
-    **dict.fromkeys(
-        named("aten", "slow_conv_transpose2d slow_conv_transpose3d"),
-        _transposed(bias=3, stride=4, padding=5, output_padding=6, dilation=7, groups=-1),
-    ),
-    "aten::cudnn_convolution_transpose": _transposed(
-        bias=-1, padding=2, output_padding=3, stride=4, dilation=5, groups=6
-    ),
-    "aten::miopen_convolution_transpose": _transposed(
-        bias=2, padding=3, output_padding=4, stride=5, dilation=6, groups=7
-    ),
-    # After the weight come the addend and its factor.
-    **dict.fromkeys(
-        named("aten", "cudnn_convolution_add_relu miopen_convolution_add_relu"),
-        _Schema(bias=4, stride=5, padding=6, dilation=7, groups=8),
-    ),
-}
+(_ROWS,) = rows_beside(__file__)
+_SCHEMAS = described(_ROWS["forward"], _Schema)
 
 
 class _Shapes(msgspec.Struct, frozen=True):

@@ -10,7 +10,9 @@ import msgspec
 from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.families import paged_attention
-from torch_tb_profiler.hardware.work import Work, described, matrix_work, model, named
+from torch_tb_profiler.hardware.work import Work, described, matrix_work, model, models_beside
+
+modelled = models_beside(__file__)
 
 SOURCE = (
     "2·B·H·pairs·(d_qk + d_v) FLOPs, pairs: unmasked query-key pairs; Q, K, V and the mask read"
@@ -86,7 +88,7 @@ class _Schema(msgspec.Struct, frozen=True):
 
 
 _flash = partial(_Schema, heads_last=True, bottom_right=True)
-(_ROWS,) = rows_beside(__file__)
+_ROWS, *_ = rows_beside(__file__)
 _FORWARD = described(_ROWS["forward"], _Schema)
 _QUANTIZED: dict[str, tuple[int, _Schema]] = {
     "aten::_scaled_dot_product_flash_attention": (10, _Schema(causal=7)),
@@ -109,12 +111,7 @@ def served(call: Call) -> Work | None:
     return _served(call, _FORWARD[call.name])
 
 
-@model(
-    "attention",
-    *named("aiter", "mha_varlen_fwd fmha_v3_varlen_fwd"),
-    source=_SERVED_SOURCE,
-    of_step=True,
-)
+@modelled
 def aiter_varlen(call: Call) -> Work | None:
     """``mha_varlen_fwd(Q, K, V, lengths, longest, …, zero, causal, window, …, flags, out, block
     table)``: its versions have more or fewer numbers before the flags.

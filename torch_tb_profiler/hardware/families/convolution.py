@@ -11,15 +11,13 @@ from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.element_types import kind
 from torch_tb_profiler.hardware.results import windows
-from torch_tb_profiler.hardware.work import Work, described, matrix_work, model, named
+from torch_tb_profiler.hardware.work import Work, described, matrix_work, model, models_beside
+
+modelled = models_beside(__file__)
 
 SOURCE = (
     "2·N·K·P·Q·(C/groups)·R·S FLOPs (transposed: input positions), one more per output element for"
     " a bias; input, weight and bias read once, the output written once"
-)
-_BACKWARD = (
-    "the FLOPs of the forward for each of the input and weight gradients in output_mask, one per"
-    " element of dy for the bias gradient"
 )
 _FORWARD_LETTERS = {1: ("W", "S", "Q"), 2: ("HW", "RS", "PQ"), 3: ("DHW", "TRS", "ZPQ")}
 
@@ -37,7 +35,7 @@ class _Schema(msgspec.Struct, frozen=True):
     always_transposed: bool = False
 
 
-(_ROWS,) = rows_beside(__file__)
+_ROWS, *_ = rows_beside(__file__)
 _SCHEMAS = described(_ROWS["forward"], _Schema)
 
 
@@ -80,16 +78,7 @@ def forward(call: Call) -> Work | None:
     return matrix_work(shapes.flops, x, tensors, shapes.parameters(), each * out.elements)
 
 
-@model(
-    "convolution",
-    "DaoAILab::_causal_conv1d_fwd_cpp",
-    "sgl_kernel::causal_conv1d_fwd",
-    "_C::causal_conv1d_fwd",
-    source=(
-        "2·R FLOPs per element of the result, one more for a bias, one for the activation; input,"
-        " weight and bias read, the result written once"
-    ),
-)
+@modelled
 def causal(call: Call) -> Work | None:
     """``_causal_conv1d_fwd_cpp(x[…, D, L], W[D, R], bias, …, silu_activation)``, one filter per
     channel.
@@ -106,11 +95,7 @@ def causal(call: Call) -> Work | None:
     return replace(work, unit="vector")
 
 
-@model(
-    "convolution",
-    *named("aten", "convolution_backward convolution_backward_overrideable"),
-    source=_BACKWARD,
-)
+@modelled
 def backward(call: Call) -> Work | None:
     """``convolution_backward(dy, x, W, bias_sizes, …, transposed, output_padding, groups,
     output_mask)``.
@@ -120,21 +105,13 @@ def backward(call: Call) -> Work | None:
     return _gradients(call, (0, 1, 2), call.flags(last, 3), transposed=transposed, groups=groups)
 
 
-@model("convolution", "aten::_slow_conv2d_backward", "aten::thnn_conv2d_backward", source=_BACKWARD)
+@modelled
 def slow_backward(call: Call) -> Work | None:
     """``_slow_conv2d_backward(dy, x, W, kernel_size, stride, padding, output_mask)``."""
     return _gradients(call, (0, 1, 2), call.flags(6, 3))
 
 
-@model(
-    "convolution",
-    *named(
-        "aten",
-        "cudnn_convolution_backward miopen_convolution_backward"
-        " mkldnn_convolution_backward mps_convolution_backward",
-    ),
-    source=_BACKWARD,
-)
+@modelled
 def library_backward(call: Call) -> Work | None:
     """``cudnn_convolution_backward(x, dy, W, padding, stride, dilation, groups, …, output_mask)``."""
     last = len(call.inputs) - 1
@@ -146,15 +123,7 @@ def library_backward(call: Call) -> Work | None:
     return _gradients(call, (1, 0, 2), mask, groups=call.value(6))
 
 
-@model(
-    "convolution",
-    *named(
-        "aten",
-        "cudnn_convolution_backward_input miopen_convolution_backward_input"
-        " mkldnn_convolution_backward_input",
-    ),
-    source="the FLOPs of the forward: each element of dy meets the weights behind it",
-)
+@modelled
 def input_backward(call: Call) -> Work | None:
     """``cudnn_convolution_backward_input(size of x, dy, W, …)`` of PyTorch before 1.11."""
     size, gradient, weight = call.integers(0), call.need(1), call.need(2)
@@ -167,11 +136,7 @@ def input_backward(call: Call) -> Work | None:
     return matrix_work(flops, gradient, [gradient, weight, result], sizes)
 
 
-@model(
-    "convolution",
-    *named("aten", "cudnn_convolution_backward_weight miopen_convolution_backward_weight"),
-    source="the FLOPs of the forward: each element of dy meets the elements of x behind it",
-)
+@modelled
 def weight_backward(call: Call) -> Work | None:
     """``cudnn_convolution_backward_weight(size of W, dy, x, …)`` of PyTorch before 1.11."""
     size, gradient, x = known(call.integers(0)), call.need(1), call.need(2)

@@ -11,13 +11,22 @@ from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.element_types import kind
 from torch_tb_profiler.hardware.results import broadcast, promoted
-from torch_tb_profiler.hardware.work import Work, described, model, named, per_element, vector_work
+from torch_tb_profiler.hardware.work import (
+    Work,
+    described,
+    model,
+    models_beside,
+    named,
+    per_element,
+    vector_work,
+)
+
+modelled = models_beside(__file__)
 
 SOURCE = (
     "one FLOP per function and output element (TraceLens); operands read once, the result written"
     " once"
 )
-_DROPOUT = "two FLOPs per element (comparison, scaling); the mask is a boolean per element"
 Result = Literal["promoted", "bool", "float", "double"]
 
 
@@ -35,7 +44,7 @@ class _Function(msgspec.Struct, frozen=True):
     numbers: tuple[int, ...] = ()
 
 
-(_ROWS,) = rows_beside(__file__)
+_ROWS, *_ = rows_beside(__file__)
 _FUNCTIONS = described(_ROWS["function"], _Function)
 _WITH_FACTOR = named("aten", "add sub subtract rsub add_ sub_ subtract_")
 
@@ -147,48 +156,28 @@ def knows(name: str) -> bool:
     return f"aten::{name}" in _FUNCTIONS
 
 
-@model(
-    "elementwise",
-    "aten::glu",
-    "npu::npu_swiglu",
-    source="two FLOPs per element of the result: a sigmoid (SiLU) and a product",
-)
+@modelled
 def glu(call: Call) -> Work | None:
     """``glu(x, dim)``, ``npu_swiglu(x, dim)`` of torch_npu: one half gates the other."""
     x = call.need(0)
     return per_element(1, x, [x], [Tensor((x.elements // 2,), x.dtype)])
 
 
-@model(
-    "elementwise",
-    "aten::glu_backward",
-    source="three FLOPs per element of dx: the sigmoid again, its derivative, the product",
-)
+@modelled
 def glu_backward(call: Call) -> Work | None:
     """``glu_backward(dy, x, dim)``."""
     gradient, x = call.need(0), call.need(1)
     return per_element(3, x, [gradient, x], [x.dense])
 
 
-@model(
-    "elementwise",
-    "aten::_prelu_kernel_backward",
-    source="two FLOPs per element (comparison, product); both gradients have x's shape",
-)
+@modelled
 def prelu_backward(call: Call) -> Work | None:
     """``_prelu_kernel_backward(dy, x, weight)``: the weight's gradient is summed up afterwards."""
     gradient, x, weight = call.need(0), call.need(1), call.tensor(2)
     return per_element(2, x, [gradient, x, weight], [x.dense] * 2)
 
 
-@model(
-    "elementwise",
-    "aten::_transform_bias_rescale_qkv",
-    source=(
-        "1 FLOP per element for the bias, 1 more per element of the queries; all read and written"
-        " once"
-    ),
-)
+@modelled
 def rescaled(call: Call) -> Work | None:
     """``_transform_bias_rescale_qkv(qkv, bias, heads)``, before the attention of a fused encoder
     layer.
@@ -198,7 +187,7 @@ def rescaled(call: Call) -> Work | None:
     return vector_work(flops, qkv.dtype, [qkv, bias], [qkv.dense], {"shape": qkv.shape})
 
 
-@model("dropout", "aten::native_dropout", "aten::_fused_dropout", source=_DROPOUT)
+@modelled
 def dropout(call: Call) -> Work | None:
     """``native_dropout(x, p, train)`` returns the result and the mask."""
     x = call.need(0)
@@ -207,7 +196,7 @@ def dropout(call: Call) -> Work | None:
     return per_element(2, x, [x], [x.dense, Tensor(x.shape, "bool")])
 
 
-@model("dropout", "aten::native_dropout_backward", "aten::_masked_scale", source=_DROPOUT)
+@modelled
 def dropout_backward(call: Call) -> Work | None:
     """``native_dropout_backward(dy, mask, scale)``."""
     gradient, mask = call.need(0), call.need(1)

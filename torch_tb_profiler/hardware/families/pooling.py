@@ -6,7 +6,9 @@ import math
 
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.results import windows
-from torch_tb_profiler.hardware.work import Work, model, named, vector_work
+from torch_tb_profiler.hardware.work import Work, model, models_beside, named, vector_work
+
+modelled = models_beside(__file__)
 
 SOURCE = (
     "1 FLOP per element of every window (a comparison or an addition); input read, result (and"
@@ -123,7 +125,7 @@ def upsample(call: Call) -> Work | None:
     return vector_work(flops, x.dtype, [read], [out], {"shape": x.shape, "output": ends})
 
 
-@model("resampling", *(f"{name}_backward" for name in _UPSAMPLING), source=_RESAMPLING)
+@modelled
 def upsample_backward(call: Call) -> Work | None:
     """``upsample_bilinear2d_backward(dy, output_size, input_size, …)``."""
     dy, sizes = call.need(0), known(call.integers(2))
@@ -133,14 +135,7 @@ def upsample_backward(call: Call) -> Work | None:
     return vector_work(flops, dy.dtype, [dy], [Tensor(sizes, dy.dtype)], parameters)
 
 
-@model(
-    "resampling",
-    *named("aten", "grid_sampler_2d grid_sampler_3d cudnn_grid_sampler"),
-    source=(
-        "2 FLOPs per neighbour (bilinear 4, trilinear 8, nearest none, bicubic 16) and element of"
-        " the result; input, grid and result once"
-    ),
-)
+@modelled
 def grid_sample(call: Call) -> Work | None:
     """``grid_sampler_2d(x, grid, mode, …)``; modes: 0 linear, 1 nearest, 2 bicubic."""
     # cuDNN's is bilinear and two-dimensional.
@@ -155,14 +150,7 @@ def grid_sample(call: Call) -> Work | None:
     return vector_work(flops, x.dtype, [x, grid], [out], parameters)
 
 
-@model(
-    "resampling",
-    *named("aten", "grid_sampler_2d_backward grid_sampler_3d_backward"),
-    source=(
-        "4 FLOPs per neighbour and element of dy: half for the input's gradient, half for the"
-        " grid's; dy, input and grid read, both written"
-    ),
-)
+@modelled
 def grid_sample_backward(call: Call) -> Work | None:
     """``grid_sampler_2d_backward(dy, x, grid, interpolation_mode, …, output_mask)``."""
     dy, x, grid = call.need(0), call.need(1), call.need(2)

@@ -8,7 +8,16 @@ import msgspec
 
 from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.hardware.call import Call, Tensor, known
-from torch_tb_profiler.hardware.work import Work, described, model, named, per_element, vector_work
+from torch_tb_profiler.hardware.work import (
+    Work,
+    described,
+    model,
+    models_beside,
+    per_element,
+    vector_work,
+)
+
+modelled = models_beside(__file__)
 
 _RMS = (
     "TraceLens: 2 FLOPs per element (1 without a weight), 2 per element for the mean of squares and"
@@ -38,13 +47,13 @@ class _Form(msgspec.Struct, frozen=True):
     """Scales that are written."""
 
 
-(_ROWS,) = rows_beside(__file__)
+_ROWS, *_ = rows_beside(__file__)
 _PLAIN_FORMS, _ADDED_FORMS, _QUANTIZED_FORMS = (
     described(_ROWS[key], _Form) for key in ("plain", "added", "quantized")
 )
 
 
-@model("normalization", "aten::rms_norm", "aten::_fused_rms_norm", source=_RMS)
+@modelled
 def rms_norm(call: Call) -> Work | None:
     """``rms_norm(x, normalized_shape, weight, eps)``."""
     x, weight = call.need(0), call.tensor(2)
@@ -78,13 +87,7 @@ def quantized_rms_norm(call: Call) -> Work | None:
     return _fused(call, _QUANTIZED_FORMS[call.name])
 
 
-@model(
-    "normalization",
-    *named(
-        "vllm", "rocm_aiter_rmsnorm_fp8_group_quant rocm_aiter_rmsnorm_with_add_fp8_group_quant"
-    ),
-    source=_QUANTIZED,
-)
+@modelled
 def grouped_rms_norm(call: Call) -> Work | None:
     """``rocm_aiter_rmsnorm_with_add_fp8_group_quant(x, residual, weight, eps, group)`` returns the
     quantized result, its float32 scales and the sum.
@@ -100,7 +103,7 @@ def grouped_rms_norm(call: Call) -> Work | None:
     return _rms(x, x.shape[-1], weight, [x, residual], written, (4 + added) * x.elements)
 
 
-@model("normalization", "vllm::rocm_aiter_triton_add_rmsnorm_pad", source=_ADDED)
+@modelled
 def padded_rms_norm(call: Call) -> Work | None:
     """``rocm_aiter_triton_add_rmsnorm_pad(x, weight, eps, residual, multiple)``: rows of the result
     are filled up with zeros.
@@ -130,21 +133,14 @@ def _fused(call: Call, form: _Form) -> Work | None:
     return _rms(x, x.shape[-1], weight, [x, residual, given], [out, total, made], extra)
 
 
-@model("normalization", "npu::npu_rms_norm", source=_RMS + " (torch_npu)")
+@modelled
 def npu_rms_norm(call: Call) -> Work | None:
     """``npu_rms_norm(x, weight, eps)``."""
     x, weight = call.need(0), call.need(1)
     return _rms(x, weight.elements, weight, [x], [x.dense])
 
 
-@model(
-    "normalization",
-    "aten::_fused_rms_norm_backward",
-    source=(
-        "TraceLens: 6 FLOPs per element for the input's gradient, 2 for the weight's; dy, x, weight"
-        " and deviations read once, the gradients written once"
-    ),
-)
+@modelled
 def rms_norm_backward(call: Call) -> Work | None:
     """``_fused_rms_norm_backward(dy, x, normalized_shape, rstd, weight, output_mask)``."""
     gradient, x, weight, asked = call.need(0), call.need(1), call.tensor(4), known(call.flags(5, 2))

@@ -9,7 +9,9 @@ from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.element_types import scalar_type
 from torch_tb_profiler.hardware.families.gemm import SOURCE, product
-from torch_tb_profiler.hardware.work import Work, described, matrix_work, model, named
+from torch_tb_profiler.hardware.work import Work, described, matrix_work, model, models_beside
+
+modelled = models_beside(__file__)
 
 
 class _Form(msgspec.Struct, frozen=True):
@@ -24,7 +26,7 @@ class _Form(msgspec.Struct, frozen=True):
     out: int = -1
 
 
-(_ROWS,) = rows_beside(__file__)
+_ROWS, *_ = rows_beside(__file__)
 _FORMS = described(_ROWS["linear"], _Form)
 
 
@@ -50,11 +52,7 @@ def linear(call: Call) -> Work | None:
     return product(x, turned, call.tensor(form.bias), *scales, out_dtype=dtype)
 
 
-@model(
-    "gemm",
-    *named("aiter", "gemm_a4w4 gemm_afp4wfp4_"),
-    source=SOURCE + "; a byte holds two four-bit floats; scales of blocks read once (AITER)",
-)
+@modelled
 def four_bits(call: Call) -> Work | None:
     """``gemm_a4w4(x[M, K/2], W[N, K/2], x scales, W scales, …)``, with a result of 16 bits."""
     x, weight = call.need(0), call.need(1)

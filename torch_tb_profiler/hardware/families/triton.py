@@ -10,13 +10,11 @@ from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.families.elementwise import flops_of
 from torch_tb_profiler.hardware.fused_names import fused_name
 from torch_tb_profiler.hardware.results import promoted
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.work import Work, models_beside, vector_work
 
-SOURCE = (
-    "elements (xnumel, times rnumel of a reduction) times one FLOP per fused function of elements"
-    " or reduction, none for views and copies; every tensor argument moved once"
-)
-(_ROWS,) = rows_beside(__file__)
+modelled = models_beside(__file__)
+
+_ROWS, *_ = rows_beside(__file__)
 _MOVES = frozenset(" ".join(_ROWS["moves"]).split())
 """Functions in fused kernels that compute nothing."""
 _SEVERAL = {
@@ -29,7 +27,7 @@ _COMPUTING = ATEN_NAMES | _SEVERAL.keys()
 """Other names are of custom operators, which are never fused: the kernel prepares their inputs."""
 
 
-@model("triton", "triton_poi_fused_*", "triton_red_fused_*", "triton_per_fused_*", source=SOURCE)
+@modelled
 def fused(call: Call) -> Work | None:
     """Arguments: tensors, then sizes, ending with ``xnumel`` (``ynumel, xnumel``; reductions:
     ``xnumel, rnumel``).

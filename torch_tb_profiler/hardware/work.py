@@ -134,11 +134,6 @@ def model(
     return register
 
 
-def named(library: str, words: str) -> tuple[str, ...]:
-    """The operators of a library: ``named("aten", "mm bmm")`` → ``aten::mm``, ``aten::bmm``."""
-    return tuple(f"{library}::{word}" for word in words.split())
-
-
 def described(lines: Iterable[str], kind: type[Described]) -> dict[str, Described]:
     """What lines of a file say of operators, ``aten: mm bmm; aiter: gemm | places=1,2, out=3 flag``, each as a struct of this kind."""
     found: dict[str, Described] = {}
@@ -159,7 +154,7 @@ def operators(text: str) -> tuple[str, ...]:
     return tuple(
         name
         for library, _, words in parts
-        for name in (named(library, words) if library else words.split())
+        for name in (f"{library}::{word}" if library else word for word in words.split())
     )
 
 

@@ -16,7 +16,7 @@ from torch_tb_profiler.hardware.work import (
     described,
     model,
     models_beside,
-    named,
+    operators,
     per_element,
     vector_work,
 )
@@ -46,7 +46,7 @@ class _Function(msgspec.Struct, frozen=True):
 
 _ROWS, *_ = rows_beside(__file__)
 _FUNCTIONS = described(_ROWS["function"], _Function)
-_WITH_FACTOR = named("aten", "add sub subtract rsub add_ sub_ subtract_")
+_WITH_FACTOR = operators("aten: add(_) sub(_) subtract(_) rsub")
 
 
 @model("elementwise", *_FUNCTIONS, source=SOURCE)

@@ -9,7 +9,7 @@ from torch_tb_profiler.hardware.work import (
     Work,
     model,
     models_beside,
-    named,
+    operators,
     per_element,
     vector_work,
 )
@@ -25,7 +25,9 @@ _NAMES = (
     "vllm::rocm_aiter_fused_moe",
     "aiter::fused_moe_",
 )
-_ONE_STAGE = named("aiter", "fmoe fmoe_g1u1 fmoe_g1u1_tkw1 fmoe_int8_g1u0 fmoe_fp8_blockscale_g1u1")
+_ONE_STAGE = operators(
+    "aiter: fmoe fmoe_g1u1 fmoe_g1u1_tkw1 fmoe_int8_g1u0 fmoe_fp8_blockscale_g1u1"
+)
 SOURCE = (
     "2·M·topk·K·N₁ FLOPs up and 2·M·topk·N₂·K down, M·topk·N₂·2 for the gate, M·K·(2·topk − 1) for"
     " the weighted sum (TraceLens); weights read of the experts hit with even routing:"

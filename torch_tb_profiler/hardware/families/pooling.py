@@ -6,7 +6,7 @@ import math
 
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.results import windows
-from torch_tb_profiler.hardware.work import Work, model, models_beside, named, vector_work
+from torch_tb_profiler.hardware.work import Work, model, models_beside, operators, vector_work
 
 modelled = models_beside(__file__)
 
@@ -39,10 +39,9 @@ _BACKWARD_WORDS = (
     "max_pool2d_with_indices max_pool3d_with_indices avg_pool2d avg_pool3d _adaptive_avg_pool2d"
     " _adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d adaptive_avg_pool3d"
 )
-_BACKWARDS = tuple(f"{name}_backward" for name in named("aten", _BACKWARD_WORDS))
-_UPSAMPLING = named(
-    "aten",
-    "upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d"
+_BACKWARDS = tuple(f"{name}_backward" for name in operators(f"aten: {_BACKWARD_WORDS}"))
+_UPSAMPLING = operators(
+    "aten: upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d"
     " _upsample_nearest_exact2d _upsample_nearest_exact3d upsample_linear1d upsample_bilinear2d"
     " upsample_trilinear3d upsample_bicubic2d _upsample_bilinear2d_aa _upsample_bicubic2d_aa"
     " _upsample_lanczos2d_aa",

@@ -157,27 +157,6 @@ def knows(name: str) -> bool:
 
 
 @modelled
-def glu(call: Call) -> Work | None:
-    """``glu(x, dim)``, ``npu_swiglu(x, dim)`` of torch_npu: one half gates the other."""
-    x = call.need(0)
-    return per_element(1, x, [x], [Tensor((x.elements // 2,), x.dtype)])
-
-
-@modelled
-def glu_backward(call: Call) -> Work | None:
-    """``glu_backward(dy, x, dim)``."""
-    gradient, x = call.need(0), call.need(1)
-    return per_element(3, x, [gradient, x], [x.dense])
-
-
-@modelled
-def prelu_backward(call: Call) -> Work | None:
-    """``_prelu_kernel_backward(dy, x, weight)``: the weight's gradient is summed up afterwards."""
-    gradient, x, weight = call.need(0), call.need(1), call.tensor(2)
-    return per_element(2, x, [gradient, x, weight], [x.dense] * 2)
-
-
-@modelled
 def rescaled(call: Call) -> Work | None:
     """``_transform_bias_rescale_qkv(qkv, bias, heads)``, before the attention of a fused encoder
     layer.
@@ -194,10 +173,3 @@ def dropout(call: Call) -> Work | None:
     if call.name == "aten::native_dropout" and call.value(2) is False:
         return None
     return per_element(2, x, [x], [x.dense, Tensor(x.shape, "bool")])
-
-
-@modelled
-def dropout_backward(call: Call) -> Work | None:
-    """``native_dropout_backward(dy, mask, scale)``."""
-    gradient, mask = call.need(0), call.need(1)
-    return per_element(2, gradient, [gradient, mask], [gradient.dense])

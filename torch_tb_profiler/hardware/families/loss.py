@@ -79,14 +79,6 @@ def nll(call: Call) -> Work | None:
 
 
 @modelled
-def nll_gradient(call: Call) -> Work | None:
-    """``nll_loss_backward(dy, x, target, weight, …)``."""
-    dy, x, target, weight = call.need(0), call.need(1), call.need(2), call.tensor(3)
-    read = [dy, target, weight]
-    return vector_work(target.elements, x.dtype, read, [x.dense], {"shape": x.shape})
-
-
-@modelled
 def cross_entropy(call: Call) -> Work | None:
     """``cross_entropy_loss(logits, target, weight, reduction, …)``."""
     x, target, weight, reduction = call.need(0), call.need(1), call.tensor(2), call.integer(3)

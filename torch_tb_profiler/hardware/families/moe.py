@@ -10,7 +10,6 @@ from torch_tb_profiler.hardware.work import (
     model,
     models_beside,
     operators,
-    per_element,
     vector_work,
 )
 
@@ -89,21 +88,6 @@ def grouped_choice(call: Call) -> Work | None:
     softmax = call.name == "aiter::grouped_topk" and call.value(6) is not False
     flops = (5 if softmax else 2) * logits.elements
     return vector_work(flops, logits.dtype, [logits, call.tensor(bias_at)], chosen, parameters)
-
-
-@modelled
-def aligned(call: Call) -> Work | None:
-    """``moe_align_block_size(ids[tokens, topk], E, block, sorted tokens, experts, number, …)``."""
-    ids = call.need(0)
-    written = [call.need(3), *(call.tensor(i) for i in range(4, min(len(call.inputs), 7)))]
-    return per_element(0, ids, [ids], written)
-
-
-@modelled
-def sorted_tokens(call: Call) -> Work | None:
-    """``moe_sorting_fwd(ids, weights, sorted ids, sorted weights, experts, number, buffer, …)``."""
-    ids, weights, *written = (call.need(i) for i in range(6))
-    return per_element(0, ids, [ids, weights], [*written, call.tensor(6)])
 
 
 @modelled

@@ -13,13 +13,6 @@ modelled = models_beside(__file__)
 
 
 @modelled
-def copy(call: Call) -> Work | None:
-    """``copy_(destination, source)``."""
-    out, x = (call.need(i) for i in ((0, 1) if call.name == "aten::copy_" else (1, 0)))
-    return vector_work(0, x.dtype, [x], [out], {"shape": out.shape})
-
-
-@modelled
 def duplicate(call: Call) -> Work | None:
     """``clone(x)``, ``_to_copy(x, dtype)`` and rearrangements of all elements."""
     x = call.need(0)
@@ -31,13 +24,6 @@ def duplicate(call: Call) -> Work | None:
     if call.name == "aten::_to_copy" and not call.recorded:
         return None
     return per_element(0, x, [x], [Tensor(x.shape, dtype or x.dtype)])
-
-
-@modelled
-def fill(call: Call) -> Work | None:
-    """``fill_(x, value)`` and random numbers."""
-    x = call.need(0)
-    return per_element(0, x, [call.tensor(1)], [x])
 
 
 @modelled
@@ -166,13 +152,6 @@ def columns(call: Call) -> Work | None:
         elements = images * (x.shape[-2] // window) * math.prod(size)
     out = Tensor((elements,), x.dtype)
     return per_element(0 if first == 1 else 1, x, [x], [out], kernel=kernel)
-
-
-@modelled
-def pad_backward(call: Call) -> Work | None:
-    """``reflection_pad2d_backward(dy, x, padding)``; only the shape of x is used."""
-    gradient, x = call.need(0), call.need(1)
-    return vector_work(gradient.elements, x.dtype, [gradient], [x.dense], {"shape": x.shape})
 
 
 @modelled

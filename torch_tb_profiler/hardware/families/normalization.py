@@ -89,13 +89,6 @@ def batch_norm_stats(call: Call) -> Work | None:
 
 
 @modelled
-def batch_norm_elements(call: Call) -> Work | None:
-    """``batch_norm_elemt(x, weight, bias, mean, invstd, eps)``."""
-    x = call.need(0)
-    return per_element(2, x, [x, *(call.tensor(i) for i in range(1, 5))], [x.dense])
-
-
-@modelled
 def synchronised_backward(call: Call) -> Work | None:
     """``batch_norm_backward_reduce(dy, x, mean, invstd, weight, …)``, ``batch_norm_backward_elemt``."""
     dy, x = call.need(0), call.need(1)

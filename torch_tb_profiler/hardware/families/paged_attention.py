@@ -19,7 +19,7 @@ import msgspec
 
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.server_steps import Requests
-from torch_tb_profiler.hardware.work import Work, matrix_work, model, models_beside, per_element
+from torch_tb_profiler.hardware.work import Work, matrix_work, model, models_beside
 
 modelled = models_beside(__file__)
 
@@ -282,14 +282,3 @@ def with_pages(
         return None
     token = Token(query, key, Tensor(v.shape[-2:], v.dtype), out)
     return of_step(call, math.prod(q.shape[:-2]), token, causal=causal, left=left)
-
-
-@modelled
-def merged(call: Call) -> Work | None:
-    """``merge_state(a, logsumexp of a, b, logsumexp of b, out, logsumexp)``,
-    ``merge_attn_states(out, logsumexp, a, logsumexp of a, b, logsumexp of b)``.
-    """
-    first = 2 if call.name.startswith("_C") else 0
-    read = [call.need(first + i) for i in range(4)]
-    written = [call.need(0 if first else 4), call.tensor(1 if first else 5)]
-    return per_element(3, read[0], read, written)

@@ -21,40 +21,6 @@ def quantize(call: Call) -> Work | None:
 
 
 @modelled
-def dequantize(call: Call) -> Work | None:
-    """``dequantize(x)``."""
-    x = call.need(0)
-    result = Tensor(x.shape, "float32")
-    return per_element(2, result, [x], [result])
-
-
-@modelled
-def fake(call: Call) -> Work | None:
-    """``fake_quantize_per_tensor_affine_cachemask(x, scale, zero_point, …)`` returns the result and
-    the clamp mask.
-    """
-    x = call.need(0)
-    mask = Tensor(x.shape, "bool") if "cachemask" in call.name else None
-    return per_element(6, x, [x, call.tensor(1), call.tensor(2)], [x.dense, mask])
-
-
-@modelled
-def observed(call: Call) -> Work | None:
-    """``_fused_moving_avg_obs_fq_helper(x, …)``: extremes, moving averages, fake quantization."""
-    x = call.need(0)
-    return per_element(8, x, [x], [x.dense, Tensor(x.shape, "bool")])
-
-
-@modelled
-def scaled(call: Call) -> Work | None:
-    """``static_scaled_fp8_quant(out, x, scale)``; ``dynamic_…`` writes the scale."""
-    out, x, scale = call.need(0), call.need(1), call.tensor(2)
-    if "dynamic" in call.name:
-        return per_element(4, x, [x], [out, scale])
-    return per_element(2, x, [x, scale], [out])
-
-
-@modelled
 def of_collectives(call: Call) -> Work | None:
     """``FloatToFP8RowwiseQuantized(x, forward)`` and back: each row ends with eight bytes of scale."""
     x = call.need(0)
@@ -97,14 +63,6 @@ def to_fp4(call: Call) -> Work | None:
 
 
 @modelled
-def experts_to_fp4(call: Call) -> Work | None:
-    """``scaled_fp4_experts_quant(out, scales of blocks, x, scales of experts, offsets, …)``."""
-    out, x, scales = call.need(0), call.need(2), call.tensor(3)
-    blocks = Tensor((x.elements // 16,), "uint8")
-    return per_element(4, x, [x, scales], [out, blocks])
-
-
-@modelled
 def returned_by_groups(call: Call) -> Work | None:
     """``triton_per_token_group_quant_fp8(x, group)``."""
     x, group = call.need(0), call.integer(1)
@@ -112,13 +70,6 @@ def returned_by_groups(call: Call) -> Work | None:
         return None
     scales = Tensor((-(-x.elements // group),), "float32")
     return per_element(4, x, [x], [Tensor(x.shape, "uint8"), scales])
-
-
-@modelled
-def smoothed(call: Call) -> Work | None:
-    """``smoothquant_fwd(out, x, x scales, scales)``."""
-    out, x, smooth, scales = (call.need(i) for i in range(4))
-    return per_element(5, x, [x, smooth], [out, scales])
 
 
 @modelled

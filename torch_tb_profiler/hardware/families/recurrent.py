@@ -83,15 +83,6 @@ def gru_cell(call: Call) -> Work | None:
 
 
 @modelled
-def lstm_cell_backward(call: Call) -> Work | None:
-    """``_thnn_fused_lstm_cell_backward_impl(dh, dc, c before, c after, gates, has_bias)``."""
-    before, after, gates = call.need(2), call.need(3), call.need(4)
-    read = [call.tensor(0), call.tensor(1), before, after, gates]
-    written, parameters = [gates.dense, before.dense], {"shape": before.shape}
-    return vector_work(20 * before.elements, gates.dtype, read, written, parameters)
-
-
-@modelled
 def gru_cell_backward(call: Call) -> Work | None:
     """``_thnn_fused_gru_cell_backward(dh, workspace, has_bias)`` returns gradients of gates and
     state.

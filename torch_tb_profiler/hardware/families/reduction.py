@@ -121,13 +121,6 @@ def scan(call: Call) -> Work | None:
 
 
 @modelled
-def scan_of_extremes(call: Call) -> Work | None:
-    """``_cummax_helper(x, values, indices, dim)``."""
-    x, values, indices = call.need(0), call.tensor(1), call.tensor(2)
-    return per_element(1, x, [x], [values, indices])
-
-
-@modelled
 def to_one(call: Call) -> Work | None:
     """``trace(x)``, ``equal(a, b)``."""
     a, b = call.need(0), call.tensor(1)

@@ -22,24 +22,3 @@ def sampled(call: Call) -> Work | None:
         rows, out = (rows, None) if out is None else (out.elements, None)
     tokens = out or Tensor((rows,), "int32")
     return per_element(1, probs, [probs], [tokens])
-
-
-@modelled
-def renormalized(call: Call) -> Work | None:
-    """``top_p_renorm_probs(probs, result, …)``; FlashInfer returns the result."""
-    probs = call.need(0)
-    return per_element(2, probs, [probs], [probs.dense])
-
-
-@modelled
-def softmax(call: Call) -> Work | None:
-    """``softmax(workspace, logits, temperatures, temperature, …)`` of FlashInfer."""
-    logits = call.need(1)
-    return per_element(6, logits, [logits], [Tensor(logits.shape, "float32")])
-
-
-@modelled
-def penalties(call: Call) -> Work | None:
-    """``apply_repetition_penalties_(logits, prompt mask, output mask, penalties)``, in place."""
-    logits = call.need(0)
-    return per_element(1, logits, [logits, *(call.tensor(i) for i in (1, 2, 3))], [logits])

@@ -9,14 +9,6 @@ modelled = models_beside(__file__)
 
 
 @modelled
-def sort(call: Call) -> Work | None:
-    """``sort(x, …)``."""
-    x = call.need(0)
-    values = None if call.name == "aten::argsort" else x.dense
-    return per_element(0, x, [x], [values, Tensor(x.shape, "int64")])
-
-
-@modelled
 def top(call: Call) -> Work | None:
     """``topk(x, k, dim)``; ``kthvalue`` and ``mode`` return one per row."""
     x, is_topk = call.need(0), call.name == "aten::topk"

@@ -27,7 +27,7 @@ class Example(msgspec.Struct, frozen=True):
 
 
 EXAMPLES = tuple(
-    Example(**{key: "\n".join(lines) for key, lines in row.items()})
+    msgspec.convert({key: "\n".join(lines) for key, lines in row.items()}, Example)
     for row in rows_beside(__file__)
 )
 

@@ -44,8 +44,9 @@ def _formula(row: Row) -> Function:
             known(tensor(call, text))
             for text in (counted, like.get("as", counted), like.get("of", counted))
         )
-        moved = ([tensor(call, text) for text in part.split()] for part in (read, written))
-        return vector_work(int(each) * of.elements, typed.dtype, *moved, {"shape": shown.shape})
+        used, made = ([tensor(call, text) for text in part.split()] for part in (read, written))
+        flops = int(each) * of.elements
+        return vector_work(flops, typed.dtype, used, made, {"shape": shown.shape})
 
     formula.__doc__ = form
     return formula

@@ -3,7 +3,7 @@
 import { cleanup, configure } from "@testing-library/preact";
 import { afterEach } from "vitest";
 import definitions from "../../torch_tb_profiler/views/definitions.json";
-import tables from "../../torch_tb_profiler/views/tables.json";
+import tables from "../src/testing/tables.json";
 import { define } from "../src/base/definitions";
 import { EMPTY_PAGE, pageStore } from "../src/state/location";
 import { runsStore } from "../src/state/runs";

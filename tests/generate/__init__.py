@@ -39,7 +39,7 @@ GENERATED: Mapping[str, Callable[[str], str]] = {
     "fe/src/api/routes.gen.ts": lambda _: routes.types(),
     "fe/src/base/limits.gen.ts": lambda _: routes.limits(),
     "fe/src/base/groups.gen.ts": lambda _: groups.text(),
-    "torch_tb_profiler/views/tables.json": lambda _: typescript.tables(),
+    "fe/src/testing/tables.json": lambda _: typescript.tables(),
     "torch_tb_profiler/views/definitions.json": lambda _: definitions.as_json(
         (ROOT / "docs/definitions.md").read_text(encoding="utf-8")
     ),

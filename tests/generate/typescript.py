@@ -1,10 +1,9 @@
 """``fe/src/api/types.gen.ts``: the wire types of ``views/`` that requests send and routes answer with, as
-TypeScript; ``views/tables.json``: what the page has to know of the declared tables.
+TypeScript; ``fe/src/testing/tables.json``: what the server tells the page of the declared tables, for tests.
 """
 
 from __future__ import annotations
 
-import json
 import pkgutil
 from importlib import import_module
 from typing import Any, Literal, get_args, get_origin
@@ -14,8 +13,9 @@ from msgspec.json import schema_components
 
 from torch_tb_profiler import views
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec
-from torch_tb_profiler.views.display_wire import nullable
-from torch_tb_profiler.views.wire import ErrorPayload, Wire
+from torch_tb_profiler.views.definitions import definitions_payload
+from torch_tb_profiler.views.display_wire import nullable, tables_in
+from torch_tb_profiler.views.wire import ErrorPayload, Wire, to_json
 from torch_tb_profiler.web.route_table import ROUTES
 
 MODULES = tuple(
@@ -39,27 +39,21 @@ def typescript() -> str:
     ]
     classes = _wire_types()
     parts += [_interface(cls, aliases) for cls in classes]
-    declared = _declared(classes)
+    declared = tables_in(_answers())
     parts += [_table_interface(spec) for spec in declared]
     names = " | ".join(_literal(spec.name) for spec in declared)
     return "\n".join([*parts, f"/** The declared tables. */\nexport type TableName = {names};\n"])
 
 
 def tables() -> str:
-    """The text of ``tables.json``: the columns of every declared table that the page shows, a line per column."""
+    """The text of the page's declared tables for its tests: a line per column."""
     shown = [
-        f'{{"name": "{spec.name}", "columns": [\n' + ",\n".join(map(json.dumps, columns)) + "\n]}"
-        for spec in _declared(_wire_types())
-        if (columns := _page_columns(spec))
+        f'{{"name": "{table.name}", "columns": [\n'
+        + ",\n".join(to_json(column).decode() for column in table.columns)
+        + "\n]}"
+        for table in definitions_payload(tuple(_answers())).tables
     ]
     return "[\n" + ",\n".join(shown) + "\n]\n"
-
-
-def _declared(classes: list[type[Wire]]) -> list[DisplaySpec]:
-    """The declared tables that the wire types hold, each once."""
-    fields = [field for cls in classes for field in _fields(cls)]
-    specs = [spec for field in fields if (spec := _table(field.type)) is not None]
-    return list({spec.name: spec for spec in specs}.values())
 
 
 def _table(kind: inspect.Type) -> DisplaySpec | None:
@@ -84,10 +78,13 @@ def _literal_aliases() -> dict[tuple[Any, ...], str]:
     return {tuple(sorted(get_args(value), key=str)): name for name, value in aliases.items()}
 
 
+def _answers() -> list[type]:
+    return [route.answers for route in ROUTES.values() if issubclass(route.answers, Wire)]
+
+
 def _wire_types() -> list[type[Wire]]:
     """The wire types that are sent, and those within them, module by module in order of declaration."""
-    answers = [route.answers for route in ROUTES.values() if issubclass(route.answers, Wire)]
-    _, sent = schema_components([*answers, ErrorPayload])
+    _, sent = schema_components([*_answers(), ErrorPayload])
     return [
         value
         for module in MODULES
@@ -161,30 +158,3 @@ def _column_type(spec: DisplaySpec, column: DisplayColumn) -> str:
     named = {**dict.fromkeys(TEXTS, "string"), "texts": "string[]", "flag": "boolean"}
     item = named.get(column.kind, "number")
     return f"({item} | null)[]" if nullable(spec, column) else f"{item}[]"
-
-
-def _page_columns(spec: DisplaySpec) -> list[dict[str, Any]]:
-    """The columns that the page shows, as ``DeclaredColumn``."""
-    return [
-        {
-            "key": column.name,
-            "label": column.label,
-            "kind": _KINDS.get(column.kind, column.kind),
-            "term": column.term,
-            "width": column.width or None,
-            "bar": column.bar,
-            "hidden": column.hidden,
-        }
-        for column in spec.columns
-        if column.label and column.page
-    ]
-
-
-_KINDS = {
-    "mean time": "time",
-    "delta bytes": "bytes",
-    "category": "code",
-    "texts": "code",
-    "id": "count",
-    "flag": "text",
-}

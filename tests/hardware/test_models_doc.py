@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from torch_tb_profiler.data_rows import rows_beside
+from torch_tb_profiler.hardware import families
 from torch_tb_profiler.hardware.accelerators import TABLE
+from torch_tb_profiler.hardware.work import modelled
 
 
 def test_the_page_has_every_family_and_the_example(repository: Path) -> None:
@@ -26,3 +29,18 @@ def test_the_page_has_every_device(repository: Path) -> None:
         for line in lines
         if f"\n| {line.name} | {line.bandwidth:g} | " not in written
     ] == []
+
+
+def test_each_row_of_a_family_is_of_a_function() -> None:
+    functions = {
+        (model.function.__module__, model.function.__name__) for model in modelled().values()
+    }
+    folder = Path(families.__file__).parent
+    rows = {
+        (f"{families.__name__}.{path.stem}", name)
+        for path in folder.glob("*.txt")
+        for row in rows_beside(str(path))
+        for name in row.get("model", ())
+    }
+    assert rows - functions == set()
+    assert len(rows) > 100

@@ -26,7 +26,7 @@ PLACE = DisplaySpec(
 )
 
 
-def joined(parts: Sequence[tuple[Opened, DataFrame]]) -> DataFrame:
+def joint_frame(parts: Sequence[tuple[Opened, DataFrame]]) -> DataFrame:
     """One frame with ``worker`` and ``span`` in front, and ``run`` if there are several runs."""
     import pandas
 

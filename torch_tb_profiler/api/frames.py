@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.key_averages.groups import Grouping
 from torch_tb_profiler.api import events, repr_text
 from torch_tb_profiler.api.ask import asked
 from torch_tb_profiler.api.changes import changes, match_traces
-from torch_tb_profiler.api.concat import joined
+from torch_tb_profiler.api.concat import joint_frame
 from torch_tb_profiler.api.fleets import fleet_places, one_fleet, ranks_path
 from torch_tb_profiler.api.function_events import FunctionEventList
 from torch_tb_profiler.api.key_averages import KeyAverages, functions_in, profile
@@ -275,7 +275,7 @@ class RunFrames(Frames, RunTables, Sequence[TraceFrames]):
         """Files of the folder that could not be read, and why."""
 
     def _each(self, make: Make) -> DataFrame:
-        return joined([(trace.context.opened, make(trace.context)) for trace in self._traces])
+        return joint_frame([(trace.context.opened, make(trace.context)) for trace in self._traces])
 
     def _contexts(self) -> list[TraceContext]:
         return [trace.context for trace in self._traces]
@@ -286,7 +286,7 @@ class RunFrames(Frames, RunTables, Sequence[TraceFrames]):
             return computed_frame(name, one_fleet(self._members, "this table is of one"))
         contexts = self._contexts()
         members = self._members if needs == "ranks" else [None] * len(contexts)
-        return joined(
+        return joint_frame(
             [
                 (context.opened, computed_frame(name, context.source(steps, member), **options))
                 for context, member in zip(contexts, members, strict=True)
@@ -402,7 +402,7 @@ class RunFrames(Frames, RunTables, Sequence[TraceFrames]):
         pairs = match_traces(
             *([trace.context.opened for trace in side] for side in (self, other))
         ).pairs
-        return joined(
+        return joint_frame(
             [(self[a].context.opened, changes(self[a].context, other[b].context)) for a, b in pairs]
         )
 

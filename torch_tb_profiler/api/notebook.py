@@ -24,23 +24,10 @@ from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.model import Opened, OpenedInsight, Run, SeenFile, Snapshot, snapshot_of
 from torch_tb_profiler.units import format_bytes
+from torch_tb_profiler.views.ask.names import SECTIONS
 
-VIEWS = (
-    "overview",
-    "operator",
-    "kernel",
-    "lines",
-    "api_calls",
-    "iterations",
-    "critical_path",
-    "memory",
-    "module",
-    "distributed",
-    "steps",
-    "efficiency",
-    "counters",
-    "diagnosis",
-)
+_SERVED = ("trace", "diff", "sql")
+VIEWS = tuple(view for view in SECTIONS if view not in _SERVED)
 """Views of the page that need no server."""
 HEIGHT = 640
 LEAST_HEIGHT, MOST_HEIGHT = 200, 10_000
@@ -114,11 +101,8 @@ def _check(view: str, height: int) -> None:
         raise BadRequest(f"height={height} is not from {LEAST_HEIGHT} to {MOST_HEIGHT} pixels.")
 
 
-_SERVED = ("trace", "diff", "sql")
-
-
 def _place(opened: Opened) -> dict[str, str]:
-    return {"run": opened.run.name, "worker": opened.worker.name, "span": opened.span.name}
+    return dict(zip(("run", "worker", "span"), opened.key, strict=True))
 
 
 def _key(context: TraceContext) -> tuple[object, bool]:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.cli import arguments
-from torch_tb_profiler.cli.document import Column, Document, Item, Listing, Table
+from torch_tb_profiler.cli.document import Document, Item, Kind, Listing, Table
 from torch_tb_profiler.cli.output import Report, identity, print_traces
 from torch_tb_profiler.units import format_ns
 
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from torch_tb_profiler.runs.model import Opened
 
 HELP = "list what torch.compile made and what it fuses"
-_SHOWN = ("name", "region", "calls", "device_ns", "host_ns")
-_TIMES = ("compiler", "region", "calls", "steps", "host_ns")
+_SHOWN = ("name", "region", "calls", "device_ns", "host_ns", "fused")
+_TIMES = ("compiler", "region", "calls", "steps", "host_ns", "line")
+_KINDS: dict[str, Kind] = {"name": "name", "compiler": "name", "fused": "below", "line": "below"}
 _HOST = "Kernels in C++ are recorded with TORCHINDUCTOR_CPP_ENABLE_KERNEL_PROFILE=1 alone."
 
 
@@ -63,7 +64,7 @@ def _document(
     limit: int,
 ) -> Document:
     from torch_tb_profiler.analysis.compiled.table import COMPILED
-    from torch_tb_profiler.cli.tables import shown_columns
+    from torch_tb_profiler.cli.tables import table_block
     from torch_tb_profiler.views.steps import window_text
 
     compiling = _compiling(times, limit)
@@ -72,15 +73,9 @@ def _document(
         none = Item(f"{what} in the selected steps.", (_HOST,))
         listing = Listing("No compiled kernels", [none])
         return Document(opened.title, (opened.span.path,), (*compiling, listing))
-    head, cells = shown_columns(COMPILED, _SHOWN, rows[:limit], {"name": "name"})
-    columns = (*head, Column("Fused operators", "below"))
-    cells = [(*own, row["fused"] or "") for own, row in zip(cells, rows[:limit], strict=True)]
     title = f"Compiled kernels of {window_text(opened.facts, selection)}"
-    return Document(
-        opened.title,
-        (opened.span.path,),
-        (*compiling, Table(title, columns, cells, len(rows))),
-    )
+    table = table_block(title, COMPILED, _SHOWN, rows[:limit], len(rows), _KINDS)
+    return Document(opened.title, (opened.span.path,), (*compiling, table))
 
 
 def _compiling(times: list[dict[str, Any]], limit: int) -> tuple[Table, ...]:
@@ -88,10 +83,7 @@ def _compiling(times: list[dict[str, Any]], limit: int) -> tuple[Table, ...]:
     if not times:
         return ()
     from torch_tb_profiler.analysis.compiled.times import COMPILATIONS
-    from torch_tb_profiler.cli.tables import shown_columns
+    from torch_tb_profiler.cli.tables import table_block
 
-    head, cells = shown_columns(COMPILATIONS, _TIMES, times[:limit], {"compiler": "name"})
-    columns = (*head, Column("Source line", "below"))
-    cells = [(*own, row["line"] or "") for own, row in zip(cells, times[:limit], strict=True)]
     title = f"Compiling takes {format_ns(sum(row['host_ns'] for row in times))}"
-    return (Table(title, columns, cells, len(times)),)
+    return (table_block(title, COMPILATIONS, _TIMES, times[:limit], len(times), _KINDS),)

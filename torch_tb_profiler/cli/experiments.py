@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.cli import arguments
-from torch_tb_profiler.cli.document import Document, Kind, Table
+from torch_tb_profiler.cli.document import Document, Kind
 from torch_tb_profiler.cli.output import (
     Printer,
     Report,
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _document(rows: list[dict[str, Any]], base: int | None) -> Document:
     from torch_tb_profiler.analysis.diff.experiments import EXPERIMENTS
-    from torch_tb_profiler.cli.tables import shown_columns
+    from torch_tb_profiler.cli.tables import table_block
 
     if base is None:
         said = ["Each run is compared with the last one before it of the same work."]
@@ -89,8 +89,8 @@ def _document(rows: list[dict[str, Any]], base: int | None) -> Document:
         said = [f"Compared with {rows[base]['run']}, where the work is the same."]
     told = [row | _worded(row, base is None) for row in rows]
     names = [name for name in _KINDS if any(row[name] not in (None, "") for row in told)]
-    head, cells = shown_columns(EXPERIMENTS, names, told, _KINDS)
-    return Document("Experiments", tuple(said), (Table("Runs", tuple(head), cells, len(rows)),))
+    runs = table_block("Runs", EXPERIMENTS, names, told, len(rows), _KINDS)
+    return Document("Experiments", tuple(said), (runs,))
 
 
 def _worded(row: dict[str, Any], named: bool) -> dict[str, Any]:

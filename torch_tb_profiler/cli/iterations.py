@@ -82,11 +82,10 @@ def _blocks(headline: str, table: DisplayTable, limit: int) -> list[Block]:
 
 
 def _block(title: str, table: DisplayTable, names: str, total: int) -> Table:
-    from torch_tb_profiler.cli.tables import shown_columns
+    from torch_tb_profiler.cli.tables import table_block
     from torch_tb_profiler.views.display_wire import records, wire_columns
 
     rows = records(wire_columns(table))
     used = [n for n in names.split() if any(row[n] is not None for row in rows) or not rows]
     texts: dict[str, Kind] = {c.name: "text" for c in table.spec.columns if c.kind == "text"}
-    head, cells = shown_columns(table.spec, used, rows, {**texts, "name": "below"})
-    return Table(title, tuple(head), cells, total)
+    return table_block(title, table.spec, used, rows, total, {**texts, "name": "below"})

@@ -176,24 +176,25 @@ def _column(column: DisplayColumn) -> tuple[str, Kind, Cell]:
     return label, "number", lambda value: format_value(value, column.unit)
 
 
-def shown_columns(
+def table_block(
+    title: str,
     spec: DisplaySpec,
     names: Sequence[str],
     rows: Sequence[Mapping[str, Any]],
+    total: int,
     kinds: Mapping[str, Kind],
-) -> tuple[list[Column], list[tuple[str, ...]]]:
-    """Headings and cells of some declared columns of ``records``; ``kinds``: of those that are no numbers."""
+) -> Table:
+    """Some declared columns of ``records``, of ``total`` in all; ``kinds``: of those that are no numbers."""
     declared = {column.name: column for column in spec.columns}
-    head = [Column(declared[name].label, kinds.get(name, "number")) for name in names]
-    cells = [tuple(cell(row[name], declared[name].unit) for name in names) for row in rows]
-    return head, cells
 
+    def cell(row: Mapping[str, Any], name: str) -> str:
+        value = row[name]
+        if value is None:
+            return "" if kinds.get(name) == "below" else UNKNOWN
+        return value if isinstance(value, str) else format_value(value, declared[name].unit)
 
-def cell(value: Any, unit: str) -> str:
-    """A value of a declared column in this unit; texts as they are, None is unknown."""
-    if value is None:
-        return UNKNOWN
-    return value if isinstance(value, str) else format_value(value, unit)
+    head = tuple(Column(declared[name].label, kinds.get(name, "number")) for name in names)
+    return Table(title, head, [tuple(cell(row, name) for name in names) for row in rows], total)
 
 
 def _text(value: str | None) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.patterns import regex
 
 _INSTRUCTIONS = regex(
@@ -39,20 +40,7 @@ TRAFFIC: tuple[tuple[str, tuple[tuple[str, int], ...]], ...] = (
 )
 """(level, counters and the bytes of one count): the first entry whose counters all exist is used."""
 
-_LABELS = {
-    "dram__bytes_read.sum": "Device memory read",
-    "dram__bytes_write.sum": "Device memory written",
-    "dram__bytes.sum": "Device memory traffic",
-    "dram__sectors_read.sum": "Device memory sectors read",
-    "dram__sectors_write.sum": "Device memory sectors written",
-    "lts__t_bytes.sum": "L2 traffic",
-    "lts__t_sectors.sum": "L2 sectors",
-    "sm__inst_executed_pipe_tensor.sum": "Matrix-core instructions",
-    "gpu__time_duration.sum": "Kernel time",
-    "sm__warps_active.avg.pct_of_peak_sustained_active": "Achieved occupancy",
-    "sm__throughput.avg.pct_of_peak_sustained_elapsed": "SM throughput",
-    "smsp__inst_executed.sum": "Warp instructions",
-}
+_LABELS = {name: label for row in rows_beside(__file__) for name, (label,) in row.items()}
 _LONGEST = 300
 _UNITS: tuple[tuple[re.Pattern[str], str], ...] = (
     (regex(r"\.pct(?:_|$)|_pct\b|\.max_rate$"), "%"),

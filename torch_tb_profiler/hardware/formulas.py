@@ -13,43 +13,12 @@ from collections.abc import Iterator
 
 import msgspec
 
+from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.patterns import regex
 
-_LETTERS = {
-    "m": "mean",
-    "s": "sub rsub subtract",
-    "p": "pow square",
-    "x": "mul multiply",
-    "a": "add",
-    "q": "sqrt",
-    "r": "rsqrt",
-    "d": "div divide true_divide reciprocal",
-    "v": "var var_mean",
-    "V": "std std_mean norm linalg_vector_norm",
-    "h": "tanh",
-    "f": "erf",
-    "e": "exp",
-    "S": "sum",
-    "M": "max amax",
-    "l": "log log1p log2",
-    "g": "sigmoid",
-    "n": "neg",
-    "o": "softmax",
-    "O": "log_softmax",
-    "G": "gather index take_along_dim nll_loss",
-    "c": "cat concat concatenate",
-    "b": "abs",
-    "k": "clamp clamp_min clamp_max clip minimum maximum relu where masked_fill lerp",
-    "w": "gt lt ge le eq ne logical_and logical_not",
-    "t": "cos sin",
-}
-_LETTER = {name: letter for letter, names in _LETTERS.items() for name in names.split()}
-_VIEWS = (
-    "view reshape unsqueeze squeeze expand expand_as transpose permute t slice select detach detach_ alias"
-    " chunk split unbind contiguous flatten unflatten numpy_t"
-)
-_MADE = "to _to_copy float half type_as zeros ones empty full ones_like zeros_like scalar_tensor lift_fresh"
-_NEUTRAL = frozenset(f"{_VIEWS} {_MADE}".split())
+_WORDS, *_FORMULAS = rows_beside(__file__)
+_LETTER = {name: line[0] for line in _WORDS["letter"] for name in line[2:].split()}
+_NEUTRAL = frozenset(" ".join(_WORDS["neutral"]).split())
 BREAK, NONE = "|", ""
 
 
@@ -62,38 +31,7 @@ class Formula(msgspec.Struct, frozen=True):
 
 
 FORMULAS = tuple(
-    Formula(name, call, regex(letters))
-    for name, call, letters in (
-        (
-            "a layer norm",
-            "torch.nn.functional.layer_norm",
-            r"ms[spx]{1,3}m[sxad]{0,4}[qr][xdsa]{1,5}",
-        ),
-        ("a layer norm", "torch.nn.functional.layer_norm", r"m[vV][sadx]{1,4}[qr]?[xda]{1,4}"),
-        ("a layer norm", "torch.nn.functional.layer_norm", r"ms[vV][a]?[qr]?[xda]{1,4}"),
-        ("an RMS norm", "torch.nn.functional.rms_norm", r"[px]ma?[qr][xd]{1,3}"),
-        ("GELU", 'torch.nn.functional.gelu(approximate="tanh")', r"[xap]{2,7}h[ax]{1,3}"),
-        ("GELU", "torch.nn.functional.gelu", r"[xd]{1,2}fa[x]{1,3}"),
-        (
-            "cross entropy",
-            "torch.nn.functional.cross_entropy",
-            r"(?:O|ol|M?s?eSls|M?s?eSdl)[Gx][nmSd]{1,3}",
-        ),
-        ("a distance", "torch.cdist", r"s[px]S[ka]{0,2}q"),
-        ("logsumexp", "torch.logsumexp", r"M?s?eSla?"),
-        ("a softmax", "torch.softmax", r"M?s?eS[d]"),
-        (
-            "binary cross entropy",
-            "torch.nn.functional.binary_cross_entropy_with_logits",
-            r"k?lx[snak]{0,3}lx?a[nmS]{1,2}",
-        ),
-        ("softplus", "torch.nn.functional.softplus", r"eal"),
-        ("rotary embedding", "torch.compile", r"x[nc]{2}xa"),
-        ("a smooth L1 loss", "torch.nn.functional.smooth_l1_loss", r"sb[wxpsak]{3,6}m"),
-        ("a mean squared error", "torch.nn.functional.mse_loss", r"s[px]m"),
-        ("SiLU", "torch.nn.functional.silu", r"gx"),
-        ("a chain of pointwise operators", "torch.compile", r"[spxaqrdhfelgnbkwt]{6,}"),
-    )
+    Formula(row["name"][0], row["call"][0], regex(row["letters"][0])) for row in _FORMULAS
 )
 """The first that fits at a place stands."""
 

@@ -22,16 +22,16 @@ from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.element_types import element_bytes, kind
 from torch_tb_profiler.hardware.families.elementwise import operands_and_result
 from torch_tb_profiler.hardware.results import reduced
-from torch_tb_profiler.hardware.work import named
+from torch_tb_profiler.hardware.work import operators
 
 _ALIKE = (
     "clone _softmax softmax _log_softmax log_softmax native_layer_norm layer_norm rms_norm"
     " _fused_rms_norm native_dropout dropout"
 )
-_SAME = named("aten", _ALIKE)
+_SAME = operators(f"aten: {_ALIKE}")
 """Functions whose first result is like their first argument."""
 _REDUCING = frozenset(["aten::mean", "aten::sum", "aten::amax", "aten::amin"])
-_JOINING = named("aten", "cat concat")
+_JOINING = operators("aten: cat concat")
 MOST_CALLS = 4096
 """Calls in a row that are looked at together."""
 _DEEPEST = 16

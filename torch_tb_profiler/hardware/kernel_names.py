@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.patterns import regex
 
 LONGEST = 60
@@ -13,32 +14,7 @@ LONGEST = 60
 LONGEST_READ = 4096
 """Characters of a name that are searched: some patterns take quadratic time."""
 
-COMMUNICATION_LIBRARIES: tuple[tuple[str, str], ...] = (
-    (r"\bnccl(?:Dev)?Kernel|\bnccl[A-Z_]|\bmscclKernel.*nccl", "nccl"),
-    (r"\brccl(?:Dev)?_?[Kk]ernel|\brccl_", "rccl"),
-    (r"oneccl|\bccl_(?:all|reduce|bcast|send|recv)|\bccl::", "oneccl"),
-    (r"\bhccl|\bHccl|\bhcom_", "hccl"),
-    (r"^SenRdma|\bHCOLL\b", "AIU RDMA"),
-    (r"\bmscclpp?::|\bmscclpp?_|\bmsccl[A-Z]", "msccl"),
-    (r"nvshmem", "nvshmem"),
-    (r"\bdeep_ep::|\bdpsk::ep::|\bdeepep|(?:internode|intranode)(?:_ll)?::", "deepep"),
-    (
-        r"multimem_|symm_mem|(?:one|two)_shot_all_(?:reduce|gather)|(?:one|two)_shot_reduce_scatter",
-        "symmetric memory",
-    ),
-    (
-        r"cross_device_reduce|quick_?reduce::|allreduce_prototype|custom_all_?reduce",
-        "custom all-reduce",
-    ),
-    (
-        r"(?:^|[\W_])(?:oneShot|twoShot)(?:AllReduce|ReduceScatter)|allreduce_fusion_kernel|lamport",
-        "tensorrt-llm",
-    ),
-    (r"\bxccl|\bcncl|\bbkcl", "xccl"),
-)
-"""(regular expression searched in the full name, library) of kernels that communicate; first wins."""
-
-_COMMUNICATION = [(regex(pattern), library) for pattern, library in COMMUNICATION_LIBRARIES]
+_COMMUNICATION = [(regex(row["pattern"][0]), row["library"][0]) for row in rows_beside(__file__)]
 
 TO_DEVICE = regex(r"Memcpy ?H(?:to|2)D|CopyHostToDevice|MEMORY_COPY_HOST_TO_DEVICE")
 """Matched at the beginning of a copy's full name: from the host to a device."""

@@ -1,9 +1,12 @@
 """The registry of performance models: arithmetic and memory traffic of an operator's call.
 
-A model is a small function, declared with its operators and the source of its formula::
+A model is a small function; its family, its operators and the source of its formula stand in a row of the file beside it, and
+behind the decorator where they follow from a table (``model``, which users have too)::
 
-    @model("gemm", "aten::mm", source="2·M·N·K, one multiplication and one addition per product")
-    def mm(call: Call) -> Work | None: ...
+    modelled = models_beside(__file__)         model: products
+                                               family: gemm
+    @modelled                                  operators: aten: mm bmm
+    def products(call: Call) -> Work | None:   source: 2·M·N·K, one multiplication and one addition per product
 
 None means that this call cannot be modelled, for example because a shape is missing. So does an
 error: ``Unrecorded``, or one of a shape that has too few dimensions.
@@ -13,11 +16,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.hardware.call import Call, Tensor, Unrecorded, moved
 from torch_tb_profiler.hardware.element_types import kind
 from torch_tb_profiler.hardware.element_types import precision as precision_of
@@ -81,6 +85,7 @@ class Work(msgspec.Struct, frozen=True):
     bias_flops: int = 0
 
 
+Described = TypeVar("Described")
 Function = Callable[[Call], "Work | None"]
 
 
@@ -129,9 +134,42 @@ def model(
     return register
 
 
-def named(library: str, words: str) -> tuple[str, ...]:
-    """The operators of a library: ``named("aten", "mm bmm")`` → ``aten::mm``, ``aten::bmm``."""
-    return tuple(f"{library}::{word}" for word in words.split())
+def described(lines: Iterable[str], kind: type[Described]) -> dict[str, Described]:
+    """What lines of a file say of operators, ``aten: mm bmm; aiter: gemm | places=1,2, out=3 flag``, each as a struct of this kind."""
+    found: dict[str, Described] = {}
+    for line in lines:
+        words, _, fields = line.partition(" |")
+        values: dict[str, object] = {}
+        for field in fields.split():
+            key, is_set, value = field.partition("=")
+            values[key] = value.strip(",").split(",") if "," in value else value if is_set else True
+        one = msgspec.convert(values, kind, strict=False)
+        found |= dict.fromkeys(operators(words), one)
+    return found
+
+
+def operators(text: str) -> tuple[str, ...]:
+    """The operators of ``aten: mm bmm add(_); aiter: gemm``; ``(_)``: in place, too."""
+    parts = (part.rpartition(": ") for part in re.sub(r"(\S+)\(_\)", r"\1 \1_", text).split("; "))
+    return tuple(
+        name
+        for library, _, words in parts
+        for name in (f"{library}::{word}" if library else word for word in words.split())
+    )
+
+
+def models_beside(module: str) -> Callable[[Function], Function]:
+    """The decorator of models whose family, operators and source of the formula are told by the file beside their module,
+    ``__file__``: in the row ``model`` of the function's name.
+    """
+    rows = {name: row for row in rows_beside(module) for name in row.get("model", ())}
+
+    def register(function: Function) -> Function:
+        row = rows[function.__name__]
+        (family,), (source,), (words,) = row["family"], row["source"], row["operators"]
+        return model(family, *operators(words), source=source, of_step="of_step" in row)(function)
+
+    return register
 
 
 def model_of(name: str) -> Model | None:

@@ -63,7 +63,7 @@ def members_of(directory: Path) -> Members:
         except (OSError, ValueError):
             continue
         else:
-            address, rank = told.get("address"), whole(told.get("rank"), 0, MOST_RANKS - 1)
+            address, rank = told.get("address"), integer(told.get("rank"), 0, MOST_RANKS - 1)
             if isinstance(address, str) and len(address) <= LONGEST_ADDRESS:
                 found.ranks.append({"rank": rank or 0, "address": address})
     found.ranks.sort(key=lambda member: member["rank"])
@@ -137,7 +137,7 @@ def register(folder: Path, rank: int, address: str) -> Path:
     return path
 
 
-def whole(value: object, least: int, most: int) -> int | None:
+def integer(value: object, least: int, most: int) -> int | None:
     """The value if it is a whole number between these, else None."""
     fits = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
     return value if fits else None  # type: ignore[return-value]

@@ -20,7 +20,7 @@ from typing import Any
 
 from torch_tb_profiler.errors import BadRequest, SourceError
 from torch_tb_profiler.integrations.steps import StepRecorder
-from torch_tb_profiler.live.job_files import FOLDER, members_of, register, shared_token, whole
+from torch_tb_profiler.live.job_files import FOLDER, integer, members_of, register, shared_token
 from torch_tb_profiler.recording import rank_of_process
 
 TOKEN_VARIABLE = "TORCH_TB_PROFILER_TOKEN"
@@ -121,8 +121,8 @@ class Listener:
 
     def record(self, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """Plan a recording; HTTP status and what to say."""
-        at = whole(asked.get("at_step"), 0, 1 << 62)
-        steps = whole(asked.get("steps"), 1, MOST_STEPS)
+        at = integer(asked.get("at_step"), 0, 1 << 62)
+        steps = integer(asked.get("steps"), 1, MOST_STEPS)
         if at is None or steps is None:
             return 400, {"error": f"at_step and steps (1 to {MOST_STEPS}) must be whole numbers."}
         with self._lock:

@@ -86,7 +86,7 @@ def make_all(
             store.link.await_attempt()
             if alone and store.link.usable() is None:
                 raise SourceError(store.link.problem)
-        work = _Work(store)
+        work = _TracesToMake(store)
         for entries in found.groups():
             if not work.traces:
                 expect_some(entries, found.notes)
@@ -102,7 +102,7 @@ def make_all(
         return work.traces
 
 
-class _Work:
+class _TracesToMake:
     """The traces on their way; told by the queue's threads."""
 
     def __init__(self, store: SidecarStore) -> None:

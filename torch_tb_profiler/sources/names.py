@@ -22,6 +22,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.patterns import regex
 
 RankSource = Literal["distributedInfo", "file name", "order"]
@@ -89,7 +90,7 @@ _TIME = regex(r"(?<!\d)(\d{19}|\d{16}|\d{13}|\d{10})(?:\.\d{1,9})?(?!\d)", re.AS
 
 
 class Form(msgspec.Struct, frozen=True):
-    """How frameworks name what they record: a row of ``FORMS``.
+    """How frameworks name what they record: a row of ``names.txt``.
 
     Attributes:
         frameworks: which do.
@@ -106,102 +107,8 @@ class Form(msgspec.Struct, frozen=True):
     name: str = ""
 
 
-FORMS = (
-    Form(
-        "torchtitan, torchtune, Megatron Bridge",
-        "profiling/traces/iteration_10/rank3_trace.json.gz",
-        folder=r"(?P<part>iter(?:ation)?_\d+(?:_exit)?)(?=$|/replica_\d+$)",
-    ),
-    Form(
-        "torch_npu",
-        "host_4242_20240512080000000_ascend_pt/ASCEND_PROFILER_OUTPUT/trace_view.json",
-        folder=r"(?P<worker>[^/]+?)(?:_(?P<part>\d{17}))?_ascend_pt(?:/ASCEND_PROFILER_OUTPUT)?$",
-    ),
-    Form(
-        "epochs",
-        "profile/epoch_2/rank0.json",
-        folder=r"(?P<part>epoch[-_]?\d+)$",
-    ),
-    Form(
-        "torchtitan, memory",
-        "memory_snapshot/step_000000000020_exit/000003_step_20.pickle",
-        folder=r"(?P<part>step_\d{12}(?:_exit)?)$",
-    ),
-    Form(
-        "verl, slime, OpenRLHF",
-        "profile/step_20/actor_prof_rank-0.json.gz",
-        folder=r"(?P<part>(?:global_)?step[-_]?\d+)$",
-    ),
-    Form(
-        "ATOM",
-        "rank_0/host_4242.1752829956515000000.pt.trace.json.gz",
-        folder=r"(?P<worker>rank[-_]?\d+)$",
-    ),
-    Form(
-        "SGLang",
-        "1758012345.678901-TP-0-DP-1-PP-0-EP-1-DECODE.trace.json.gz",
-        name=r"(?P<part>.+?)-(?P<worker>TP-\d+(?:-(?:DP|PP|EP|CP)-\d+)*)(?:-(?P<then>[A-Za-z_]+(?:-[A-Za-z_]+)*))?(?:\.trace)?",
-    ),
-    Form(
-        "vLLM",
-        "warm_dp0_pp0_tp1_dcp0_ep0_rank1.1752829956515000000.pt.trace.json.gz",
-        name=r"(?P<part>.+?)_(?P<worker>dp\d+(?:_(?:pp|tp|dcp|ep)\d+)*_rank\d+)",
-    ),
-    Form(
-        "vLLM-Omni",
-        "stage_0_diffusion_1752829956_rank1.json.gz",
-        name=r"(?P<part>stage_\d+_[a-z]+_\d{10})_(?P<worker>rank\d+)",
-    ),
-    Form(
-        "SGLang, bench_one_batch",
-        "profile_rank1_batch8_input256_output32_decode.trace.json.gz",
-        name=r"(?P<worker>profile(?:_rank\d+|_tp\d+)?)_(?P<part>batch\d+_input\d+_output\d+_[a-z]+)(?:\.trace)?",
-    ),
-    Form(
-        "SGLang, diffusion",
-        "6f1c-5_steps-global-rank0.trace.json.gz",
-        name=r"(?P<part>.+)-global-(?P<worker>rank\d+)(?:\.trace)?",
-    ),
-    Form(
-        "determined",
-        "trial-7.1752829956515000000#3.pt.trace.json",
-        name=r"(?P<worker>.+)\.(?P<part>\d+)(?P<rank>#\d+)",
-    ),
-    Form(
-        "verl, old",
-        "actor_prof_rank-0_4242_20261122154121000_cycle1.json.gz",
-        name=r"(?P<worker>(?:.+_)?rank-\d+)_\d+_(?P<part>\d{17}(?:_cycle\d+)?)",
-    ),
-    Form(
-        "torchtitan, memory",
-        "000003_step_20.pickle",
-        name=r"(?P<worker>\d{6})_(?P<part>step_\d+)",
-    ),
-    Form(
-        "verl",
-        "e2e/actor_e2e_rank0-of-8_tp0-pp0-dp0-cp0_pid4242_20261122154121000_cycle1.json.gz",
-        name=r"(?P<worker>(?:.+_)?rank\d+(?:-of-\d+)?(?:_[a-z]{2}\d+(?:-[a-z]{2}\d+)*)?)_pid\d+_(?P<part>\d{17}(?:_cycle\d+)?)",
-    ),
-    Form(
-        "slime",
-        "train_actor_rank_0.1752829956515000000.pt.trace.json.gz",
-        name=r"(?P<part>train_[a-z_]+)_(?P<worker>rank_\d+)",
-    ),
-    Form(
-        "Lightning",
-        "fit-profiler-0-[Strategy]DDPStrategy.training_step.1752829956515000000.pt.trace.json",
-        name=r"(?P<part>fit|validate|test|predict)-(?P<worker>(?:.+-)?\d+)-(?P<then>(?:\[\w+\])?[A-Za-z_][\w.]*)",
-    ),
-    Form(
-        "Ray Train",
-        "worker_0_epoch_3.pt.trace.json",
-        name=r"(?P<worker>worker_\d+)_(?P<part>epoch_\d+)",
-    ),
-    Form(
-        "NequIP",
-        "rank0.cycle1.pt.trace.json",
-        name=r"(?P<worker>.+)\.(?P<part>cycle\d+)",
-    ),
+FORMS = tuple(
+    Form(**{key: value for key, (value,) in row.items()}) for row in rows_beside(__file__)
 )
 """The first row whose pattern matches is taken, of folders and of names apart. Of other names that tell a rank, the parts that
 number or date the recording (``_RECORDING``) are taken out of the worker.

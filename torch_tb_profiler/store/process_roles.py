@@ -4,10 +4,6 @@ does not tell it.
 A profiler is recognised by the name of a process, or of an event. Its rules are read in order, and
 the first one that fits an event decides; ``ANY`` stands for files of other writers, whose processes
 may still be named after an accelerator.
-
-Sources: ``_trace_event_manager.py`` of torch_npu and the assemblers of Ascend's msprof;
-``chromelogger.h`` of Intel's unitrace; ``tblextr.py`` of rocprof; ``dialect.py`` of IBM's
-aiu-trace-analyzer; XLA's ``trace_events_json``; ``profiler_common.h`` of ONNX Runtime; ``snaptrace.c`` of VizTracer.
 """
 
 from __future__ import annotations
@@ -18,6 +14,7 @@ from functools import cached_property
 
 import msgspec
 
+from torch_tb_profiler.data_rows import Row, rows_beside
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.roles import Role
 
@@ -113,106 +110,24 @@ NAMED_OTHERWISE = (UNITRACE, XLA, ONNX_RUNTIME, VIZTRACER)
 """Profilers whose events have other names here than in their files."""
 ORT_RUN, ORT_SUFFIX = "model_run", "_kernel_time"
 """A run of a model, and the end of the name of a node's execution."""
-_HOST = r"(?:RANK \d+ )?HOST<.*"
-_DEVICE = r"(?:RANK \d+ )?DEVICE<.*"
-_AIU_CALLS = (
-    r"(?:Execute Graph|FixupAllocations|AllocateFrame of graph|(?:Flex|AIU) Round[Tt]rip|Compute of |SchedulerConstruct"
-    r"|CreatePipoIovas|ScheduleCompute|WaitForCompletionAndReturnStatus|Prepare\w+|Launch(?:Clear|Preload|Compute)\w+"
-    r"|[Bb]arrier(?:\d|:)|PostKeys|FetchKeys|Update CBs|Deadlock Check).*"
-)
-PROFILERS: tuple[Profiler, ...] = (
-    Profiler(
-        TORCH_NPU,
-        "ascend",
-        (
-            ProcessRule(Role.KERNEL, r"Ascend Hardware"),
-            ProcessRule(Role.RUNTIME, r"CANN"),
-            # Whole collectives and their parts; importers/collectives_again.py keeps each once.
-            ProcessRule(Role.KERNEL, r"Communication|HCCL"),
-            # Intervals that are computed from the work: never work again.
-            ProcessRule(Role.OTHER, r"Overlap Analysis"),
-            ProcessRule(Role.OTHER, r"Python GC", category=r".*"),
-        ),
-        process=r"Ascend Hardware|CANN|Overlap Analysis",
-    ),
-    Profiler(
-        UNITRACE,
-        "intel",
-        (
-            # Every call of Level Zero, OpenCL, MPI or ITT is a "cpu_op": none is an operator.
-            ProcessRule(Role.RUNTIME, _HOST, category=r"(?:cpu_op)?"),
-            ProcessRule(Role.KERNEL, _DEVICE, category=r"(?:gpu_op)?"),
-        ),
-        process=rf"{_HOST}|{_DEVICE}",
-    ),
-    Profiler(
-        ROCPROF,
-        "amd",
-        (
-            ProcessRule(Role.RUNTIME, r"CPU (?:HIP|HSA|KFD) API"),
-            ProcessRule(Role.ANNOTATION, r"Markers and Ranges|CPU ROCTX API"),
-            ProcessRule(Role.MEMCPY, r"COPY"),
-            ProcessRule(Role.KERNEL, r"GPU ?\d+"),
-        ),
-        process=r"CPU (?:HIP|HSA|KFD) API",
-    ),
-    Profiler(
-        "rocprofv3",
-        "amd",
-        (),
-        categories=frozenset(
-            ("kernel_dispatch", "memory_copy", "hip_api", "hsa_api", "marker_api")
-        ),
-    ),
-    Profiler(
-        "IBM AIU",
-        "ibm",
-        (
-            ProcessRule(Role.KERNEL, name=r".* Cmpt Exec"),
-            ProcessRule(Role.SYNC, name=r".* Cmpt Prep"),
-            # Data of other ranks is waited for, as in a collective's kernel.
-            ProcessRule(Role.KERNEL, name=r"(?:SenRdma|.*\bHCOLL\b|Host DMA).* Dma[IO]"),
-            ProcessRule(Role.MEMCPY, name=r".* Dma[IO]"),
-            ProcessRule(Role.RUNTIME, name=_AIU_CALLS),
-        ),
-        event=r".* Cmpt (?:Exec|Prep)",
-    ),
-    Profiler(
-        XLA,
-        "",
-        (
-            ProcessRule(Role.KERNEL, r"/device:.*", thread=r"XLA Ops|Async XLA Ops|Stream #.*"),
-            # The same time by step, module and source.
-            ProcessRule(Role.OTHER, r"/device:.*"),
-            ProcessRule(Role.RUNTIME, r"/host:.*", name=r"(?:cu|hip)[A-Z]\w*"),
-            ProcessRule(Role.PYTHON, r"/host:.*", name=r"\$.+ .+"),
-            ProcessRule(Role.OTHER, r"/host:.*"),
-        ),
-        process=r"/device:\w+:\d+(?: .*)?|/host:CPU",
-    ),
-    Profiler(
-        ONNX_RUNTIME,
-        "",
-        (
-            ProcessRule(Role.OPERATOR, category="Node", name=rf".*{ORT_SUFFIX}"),
-            ProcessRule(Role.OTHER, category="Node"),
-            ProcessRule(Role.ANNOTATION, category="Session"),
-            ProcessRule(Role.RUNTIME, category="Api"),
-            ProcessRule(Role.KERNEL, category="Kernel"),
-        ),
-        event=rf"session_initialization|SequentialExecutor::Execute|.*{ORT_SUFFIX}",
-    ),
-    Profiler(
-        VIZTRACER,
-        "",
-        (
-            # What a program logs by itself is called as it likes.
-            ProcessRule(Role.PYTHON, category="fee", name=r".+ \(.+:\d+\)|[\w<>]+(?:\.[\w<>]+)+"),
-            ProcessRule(Role.ANNOTATION, category="(?:fee)?"),
-        ),
-        categories=frozenset(("fee", "FEE")),
-    ),
-)
+
+
+def _rule(text: str) -> ProcessRule:
+    role, *patterns = text.split("  ")
+    return ProcessRule(Role[role], **dict(pattern.split("=", 1) for pattern in patterns))
+
+
+def _profiler(row: Row) -> Profiler:
+    told = {key: "".join(row.get(key, ())) for key in ("vendor", "process", "event")}
+    return Profiler(
+        name=row["profiler"][0],
+        rules=tuple(map(_rule, row.get("rule", ()))),
+        categories=frozenset("".join(row.get("categories", ())).split()),
+        **told,
+    )
+
+
+PROFILERS: tuple[Profiler, ...] = tuple(map(_profiler, rows_beside(__file__)))
 _KINDS = r"(?:GPU|NPU|XPU|TPU|HPU|MLU|GCU|IPU|MTIA|AIU|accelerator)"
 _ACCELERATOR = (
     rf"(?!.*\b(?:API|CPU|host|counters?|memory|usage|Python)\b).*\b{_KINDS}s?(?:[ _:#]?\d+)?\b.*"

@@ -1,6 +1,6 @@
 """The role of an event, decided by its category.
 
-``ROLE_OF_CATEGORY`` is the vocabulary (lower case); the setting ``categories`` overrides it, for
+``roles.txt`` is the vocabulary (lower case); the setting ``categories`` overrides it, for
 accelerators that are not listed. ``*_runtime`` and ``*_driver`` are recognised by their suffix.
 Events without a category are placed by their process (``store/process_roles.py``), which the setting
 may name as well.
@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import IntEnum
 
+from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.errors import BadRequest
 
 
@@ -48,58 +49,10 @@ STEP_MARK = "#step="
 """What stands in the name of an annotation that another writer counts as a step, before its number: ``decode#step=3``."""
 
 ROLE_OF_CATEGORY: dict[str, Role] = {
-    "cpu_op": Role.OPERATOR,
-    "operator": Role.OPERATOR,
-    "runtime": Role.RUNTIME,
-    "cuda_runtime": Role.RUNTIME,
-    "cuda_driver": Role.RUNTIME,
-    "hip_runtime": Role.RUNTIME,
-    "glow_runtime": Role.RUNTIME,
-    "mtia_runtime": Role.RUNTIME,
-    "xpu_runtime": Role.RUNTIME,
-    "xpu_driver": Role.RUNTIME,
-    "privateuse1_runtime": Role.RUNTIME,
-    "privateuse1_driver": Role.RUNTIME,
-    "kernel": Role.KERNEL,
-    "mtia_ccp_events": Role.KERNEL,
-    "mtia_insight": Role.OTHER,
-    "concurrent_kernel": Role.KERNEL,
-    "memcpy": Role.MEMCPY,
-    "gpu_memcpy": Role.MEMCPY,
-    "memset": Role.MEMSET,
-    "gpu_memset": Role.MEMSET,
-    "user_annotation": Role.ANNOTATION,
-    "gpu_user_annotation": Role.DEVICE_ANNOTATION,
-    "mtia_user_annotation": Role.DEVICE_ANNOTATION,
-    "python_function": Role.PYTHON,
-    "python": Role.PYTHON,
-    # VizTracer: calls of Python functions.
-    "fee": Role.PYTHON,
-    "cuda_sync": Role.SYNC,
-    "overhead": Role.OVERHEAD,
-    "gpu_op": Role.KERNEL,
-    "enqueue": Role.OTHER,
-    "dequeue": Role.OTHER,
-    "cuda_profiler_range": Role.COUNTER_RANGE,
-    "xpu_scope_profiler": Role.COUNTER_RANGE,
-    "trace": Role.PROFILER,
-    # rocprofv3
-    "kernel_dispatch": Role.KERNEL,
-    "memory_copy": Role.MEMCPY,
-    "hip_api": Role.RUNTIME,
-    "hsa_api": Role.RUNTIME,
-    "rccl_api": Role.RUNTIME,
-    "rocdecode_api": Role.RUNTIME,
-    "rocjpeg_api": Role.RUNTIME,
-    "hipfile_api": Role.RUNTIME,
-    "rocshmem_api": Role.RUNTIME,
-    "marker_api": Role.ANNOTATION,
-    "memory_allocation": Role.OTHER,
-    "scratch_memory": Role.OTHER,
-    "counter_collection": Role.OTHER,
-    "kfd": Role.OTHER,
-    "hip_graph": Role.OTHER,
-    "openmp": Role.OTHER,
+    category: Role[role]
+    for row in rows_beside(__file__)
+    for role, lines in row.items()
+    for category in lines[0].split()
 }
 
 

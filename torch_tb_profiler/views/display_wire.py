@@ -1,12 +1,13 @@
-"""Declared tables → JSON columns, and what the page has to know about them (``tables.json``)."""
+"""Declared tables → JSON columns, and what the page has to know about them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import Any
 
 import msgspec
+import msgspec.inspect as inspect
 import numpy as np
 from numpy.typing import NDArray
 
@@ -54,6 +55,26 @@ def nullable(spec: DisplaySpec, column: DisplayColumn) -> bool:
 def table_of(spec: DisplaySpec) -> msgspec.Meta:
     """Marks a payload's field as ``wire_columns`` of a table of this declaration: ``Annotated[dict[str, Any], table_of(SPEC)]``."""
     return msgspec.Meta(extra={"table": spec})
+
+
+def tables_in(types: Iterable[type]) -> list[DisplaySpec]:
+    """The declared tables that payloads of these types hold, by name."""
+    kinds: list[inspect.Type] = list(inspect.multi_type_info(types))
+    seen: set[type] = set()
+    specs: dict[str, DisplaySpec] = {}
+    while kinds:
+        kind = kinds.pop()
+        if isinstance(kind, inspect.Metadata):
+            if isinstance(spec := (kind.extra or {}).get("table"), DisplaySpec):
+                specs[spec.name] = spec
+        elif isinstance(kind, inspect.StructType) and kind.cls not in seen:
+            seen.add(kind.cls)
+            kinds += [field.type for field in kind.fields]
+        elif isinstance(kind, inspect.ListType):
+            kinds.append(kind.item_type)
+        elif isinstance(kind, inspect.UnionType):
+            kinds += kind.types
+    return [specs[name] for name in sorted(specs)]
 
 
 def optional_floats(values: NDArray[np.floating[Any]]) -> list[float | None]:

@@ -20,7 +20,7 @@ from torch_tb_profiler.views.tour_wire import TourPayload, tour_payload
 from torch_tb_profiler.views.waiting import WaitingFor, WaitingPayload, waiting_payload
 from torch_tb_profiler.views.wire import FILES
 from torch_tb_profiler.web.parameters import OneOf, Switch
-from torch_tb_profiler.web.route import SECOND, TRACE, route
+from torch_tb_profiler.web.route import ROUTES, SECOND, TRACE, route
 
 TOUR = "tour.json"
 LARGEST_TOUR = 1 << 16
@@ -151,4 +151,4 @@ def _cluster(catalogue: Catalogue) -> wire.ClusterItem | None:
 @route("/definitions", report="logdir")
 def definitions() -> wire.DefinitionsPayload:
     """What every label means, in one sentence each; [definitions.md](definitions.md) says more."""
-    return definitions_payload()
+    return definitions_payload(tuple(listed.answers for listed in ROUTES.values()))

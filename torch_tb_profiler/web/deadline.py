@@ -35,7 +35,7 @@ class _Interrupted(SidecarError):
         super().__init__("A file of the cache changed while it was read.", "It is made again.")
 
 
-class _Work(Generic[T]):
+class _Making(Generic[T]):
     """One answer in the making."""
 
     def __init__(self, make: Callable[[], T], ended: Callable[[], None]) -> None:
@@ -78,11 +78,11 @@ class _Work(Generic[T]):
                 outcome.close()  # type: ignore[attr-defined]
 
 
-def _begun(make: Callable[[], T]) -> _Work[T]:
+def _begun(make: Callable[[], T]) -> _Making[T]:
     free = _free
     if not free.acquire(timeout=SECONDS):
         raise Busy("Too many requests are being answered.", "Try again in a moment.")
-    return _Work(make, free.release)
+    return _Making(make, free.release)
 
 
 class Deadline(Generic[T]):
@@ -90,7 +90,7 @@ class Deadline(Generic[T]):
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._late: dict[Hashable, _Work[T]] = {}
+        self._late: dict[Hashable, _Making[T]] = {}
 
     def answer(self, question: Hashable, make: Callable[[], T]) -> T:
         """What ``make`` returns or raises. A late answer goes to whoever asks the same ``question`` next; with None nobody does.
@@ -110,7 +110,7 @@ class Deadline(Generic[T]):
         self._keep(question, work)
         raise NotReady("The answer takes long; it is being made.", "Wait a moment.", progress=0.0)
 
-    def _keep(self, question: Hashable, work: _Work[T]) -> None:
+    def _keep(self, question: Hashable, work: _Making[T]) -> None:
         with self._lock:
             now = work.late_since = time.monotonic()
             old = [k for k, late in self._late.items() if late.late_since < now - LATE_SECONDS]

@@ -7,8 +7,8 @@ from importlib import import_module
 
 _FAMILIES = (
     "gemm quantized_gemm served_gemm grouped_gemm convolution paged_attention attention elementwise"
-    " activation rotary movement kv_cache sorting reduction normalization rms_norm embedding loss"
-    " sampling optimizer recurrent pooling quantization moe triton fft factorization"
+    " rotary movement kv_cache sorting reduction normalization rms_norm embedding loss"
+    " vector_formulas sampling optimizer recurrent pooling quantization moe triton fft factorization"
 )
 
 

@@ -7,9 +7,12 @@ from functools import partial
 
 import msgspec
 
+from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.families import paged_attention
-from torch_tb_profiler.hardware.work import Work, matrix_work, model, named
+from torch_tb_profiler.hardware.work import Work, described, matrix_work, model, models_beside
+
+modelled = models_beside(__file__)
 
 SOURCE = (
     "2·B·H·pairs·(d_qk + d_v) FLOPs, pairs: unmasked query-key pairs; Q, K, V and the mask read"
@@ -85,56 +88,8 @@ class _Schema(msgspec.Struct, frozen=True):
 
 
 _flash = partial(_Schema, heads_last=True, bottom_right=True)
-_gradient = partial(_Schema, first=1)
-_flash_gradient = partial(_flash, first=1, out=4)
-_FLASH_3 = _flash(
-    causal=24, lengths=7, longest=12, window=25, secret=(3, 10), paged=(11, 14), beside=5
-)
-_FORWARD: dict[str, _Schema] = {
-    "aten::scaled_dot_product_attention": _Schema(causal=5, mask=3),
-    "aten::_scaled_dot_product_attention_math": _Schema(causal=5, mask=3),
-    "aten::_scaled_dot_product_flash_attention": _Schema(causal=4),
-    "aten::_scaled_dot_product_flash_attention_for_cpu": _Schema(causal=4, mask=5),
-    "aten::_scaled_dot_product_efficient_attention": _Schema(causal=6, mask=3),
-    "aten::_scaled_dot_product_cudnn_attention": _Schema(causal=6, mask=3),
-    "aten::_scaled_dot_product_fused_attention_overrideable": _Schema(causal=5, mask=3),
-    "aten::_flash_attention_forward": _flash(
-        causal=8, lengths=3, longest=5, window=11, secret=(13, 15)
-    ),
-    "aten::_flash_attention_forward_no_dropout_inplace": _flash(
-        causal=9, first=1, lengths=4, longest=6, window=12, secret=(14, 16)
-    ),
-    "aten::_cudnn_attention_forward": _Schema(causal=10, mask=3, lengths=4, longest=6),
-    **dict.fromkeys(
-        ("aten::_efficient_attention_forward", "xformers::efficient_attention_forward_cutlass"),
-        _Schema(causal=9, mask=3, lengths=4, longest=6, secret=(12,), local=13, heads_last=True),
-    ),
-    "xformers_flash::flash_fwd": _flash(causal=10, lengths=3, longest=6, window=11, secret=(5, 14)),
-    "aiter::_flash_attn_forward": _flash(causal=5, window=6, mask=8),
-    # flash-attn names its operators with and without the underscore.
-    **dict.fromkeys(
-        ("flash_attn::_flash_attn_forward", "flashattn::_flash_attn_forward"),
-        _flash(causal=5, window=6),
-    ),
-    **dict.fromkeys(
-        ("flash_attn::_flash_attn_varlen_forward", "flashattn::_flash_attn_varlen_forward"),
-        _flash(causal=9, lengths=3, longest=5, window=10, paged=(15, 17)),
-    ),
-    **dict.fromkeys(
-        (
-            "flash_attn_3::_flash_attn_forward",
-            "flash_attn_3::fwd",
-            "_vllm_fa3_C::fwd",
-            "sgl_kernel::fwd",
-        ),
-        _FLASH_3,
-    ),
-    "_vllm_fa2_C::varlen_fwd": _flash(
-        causal=15, lengths=4, longest=10, window=16, secret=(7,), paged=(6, 8)
-    ),
-    "_vllm_fa2_C::fwd_kvcache": _flash(causal=14, window=15, secret=(3, 8, 9), paged=(5, 10)),
-    "aiter::mha_batch_prefill": _flash(causal=12, lengths=3, longest=6, window=13, paged=(4, 5)),
-}
+_ROWS, *_ = rows_beside(__file__)
+_FORWARD = described(_ROWS["forward"], _Schema)
 _QUANTIZED: dict[str, tuple[int, _Schema]] = {
     "aten::_scaled_dot_product_flash_attention": (10, _Schema(causal=7)),
     "aten::_flash_attention_forward": (
@@ -143,38 +98,7 @@ _QUANTIZED: dict[str, tuple[int, _Schema]] = {
     ),
 }
 """Overloads with scales of eight-bit operands, recognised by their number of arguments."""
-_BACKWARDS: dict[str, _Schema] = {
-    "aten::_scaled_dot_product_flash_attention_backward": _gradient(causal=11, out=4),
-    "aten::_scaled_dot_product_flash_attention_for_cpu_backward": _gradient(
-        causal=7, out=4, mask=8
-    ),
-    "aten::_scaled_dot_product_efficient_attention_backward": _gradient(causal=11, mask=4, out=5),
-    "aten::_scaled_dot_product_cudnn_attention_backward": _gradient(causal=14, out=4, mask=8),
-    "aten::_scaled_dot_product_fused_attention_overrideable_backward": _gradient(
-        causal=13, mask=4, out=6
-    ),
-    "aten::_flash_attention_backward": _flash_gradient(causal=11, lengths=6, longest=8, window=15),
-    "aten::_cudnn_attention_backward": _gradient(causal=14, out=4, mask=8, lengths=9, longest=11),
-    "aten::_efficient_attention_backward": _gradient(
-        causal=14, mask=4, out=5, statistics=10, lengths=6, longest=8, local=18, heads_last=True
-    ),
-    **dict.fromkeys(
-        ("flash_attn::_flash_attn_backward", "flashattn::_flash_attn_backward"),
-        _flash_gradient(causal=11, window=12),
-    ),
-    **dict.fromkeys(
-        ("flash_attn::_flash_attn_varlen_backward", "flashattn::_flash_attn_varlen_backward"),
-        _flash_gradient(causal=15, lengths=9, longest=11, window=16),
-    ),
-    "flash_attn_3::_flash_attn_backward": _flash_gradient(
-        causal=16, lengths=6, longest=10, window=17, secret=(8, 9)
-    ),
-    "flash_attn_3::bwd": _flash_gradient(
-        causal=16, lengths=9, longest=13, window=17, secret=(11, 12)
-    ),
-}
-
-
+_BACKWARDS = described(_ROWS["backward"], _Schema)
 _SERVED = [name for name, schema in _FORWARD.items() if schema.paged]
 _SERVED_SOURCE = f"{SOURCE}{_VARIABLE}; with pages or used lengths, {paged_attention.SOURCE}"
 
@@ -187,12 +111,7 @@ def served(call: Call) -> Work | None:
     return _served(call, _FORWARD[call.name])
 
 
-@model(
-    "attention",
-    *named("aiter", "mha_varlen_fwd fmha_v3_varlen_fwd"),
-    source=_SERVED_SOURCE,
-    of_step=True,
-)
+@modelled
 def aiter_varlen(call: Call) -> Work | None:
     """``mha_varlen_fwd(Q, K, V, lengths, longest, …, zero, causal, window, …, flags, out, block
     table)``: its versions have more or fewer numbers before the flags.

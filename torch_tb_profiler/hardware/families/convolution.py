@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import msgspec
 from msgspec.structs import replace
 
+from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.element_types import kind
 from torch_tb_profiler.hardware.results import windows
-from torch_tb_profiler.hardware.work import Work, matrix_work, model, named
+from torch_tb_profiler.hardware.work import Work, described, matrix_work, model, models_beside
+
+modelled = models_beside(__file__)
 
 SOURCE = (
     "2·N·K·P·Q·(C/groups)·R·S FLOPs (transposed: input positions), one more per output element for"
     " a bias; input, weight and bias read once, the output written once"
-)
-_BACKWARD = (
-    "the FLOPs of the forward for each of the input and weight gradients in output_mask, one per"
-    " element of dy for the bias gradient"
 )
 _FORWARD_LETTERS = {1: ("W", "S", "Q"), 2: ("HW", "RS", "PQ"), 3: ("DHW", "TRS", "ZPQ")}
 
@@ -37,53 +35,8 @@ class _Schema(msgspec.Struct, frozen=True):
     always_transposed: bool = False
 
 
-_transposed = partial(_Schema, always_transposed=True)
-_SCHEMAS: dict[str, _Schema] = {
-    **dict.fromkeys(
-        named("aten", "conv1d conv2d conv3d cudnn_convolution_relu miopen_convolution_relu"),
-        _Schema(bias=2, stride=3, padding=4, dilation=5, groups=6),
-    ),
-    **dict.fromkeys(
-        named("aten", "convolution _convolution convolution_overrideable"),
-        _Schema(bias=2, stride=3, padding=4, dilation=5, groups=8, transposed=6, output_padding=7),
-    ),
-    "aten::cudnn_convolution": _Schema(bias=-1, padding=2, stride=3, dilation=4, groups=5),
-    **dict.fromkeys(
-        (
-            *named("aten", "miopen_convolution miopen_depthwise_convolution"),
-            *named("aten", "mkldnn_convolution _mps_convolution"),
-            "mkldnn::_convolution_pointwise",
-        ),
-        _Schema(bias=2, padding=3, stride=4, dilation=5, groups=6),
-    ),
-    **dict.fromkeys(
-        named(
-            "aten",
-            "thnn_conv2d _slow_conv2d_forward slow_conv3d slow_conv3d_forward slow_conv_dilated2d"
-            " slow_conv_dilated3d _conv_depthwise2d conv_depthwise3d",
-        ),
-        _Schema(bias=3, stride=4, padding=5, dilation=6, groups=-1),
-    ),
-    **dict.fromkeys(
-        named("aten", "conv_transpose1d conv_transpose2d conv_transpose3d"),
-        _transposed(bias=2, stride=3, padding=4, output_padding=5, groups=6, dilation=7),
-    ),
-    **dict.fromkeys(
-        named("aten", "slow_conv_transpose2d slow_conv_transpose3d"),
-        _transposed(bias=3, stride=4, padding=5, output_padding=6, dilation=7, groups=-1),
-    ),
-    "aten::cudnn_convolution_transpose": _transposed(
-        bias=-1, padding=2, output_padding=3, stride=4, dilation=5, groups=6
-    ),
-    "aten::miopen_convolution_transpose": _transposed(
-        bias=2, padding=3, output_padding=4, stride=5, dilation=6, groups=7
-    ),
-    # After the weight come the addend and its factor.
-    **dict.fromkeys(
-        named("aten", "cudnn_convolution_add_relu miopen_convolution_add_relu"),
-        _Schema(bias=4, stride=5, padding=6, dilation=7, groups=8),
-    ),
-}
+_ROWS, *_ = rows_beside(__file__)
+_SCHEMAS = described(_ROWS["forward"], _Schema)
 
 
 class _Shapes(msgspec.Struct, frozen=True):
@@ -125,16 +78,7 @@ def forward(call: Call) -> Work | None:
     return matrix_work(shapes.flops, x, tensors, shapes.parameters(), each * out.elements)
 
 
-@model(
-    "convolution",
-    "DaoAILab::_causal_conv1d_fwd_cpp",
-    "sgl_kernel::causal_conv1d_fwd",
-    "_C::causal_conv1d_fwd",
-    source=(
-        "2·R FLOPs per element of the result, one more for a bias, one for the activation; input,"
-        " weight and bias read, the result written once"
-    ),
-)
+@modelled
 def causal(call: Call) -> Work | None:
     """``_causal_conv1d_fwd_cpp(x[…, D, L], W[D, R], bias, …, silu_activation)``, one filter per
     channel.
@@ -151,11 +95,7 @@ def causal(call: Call) -> Work | None:
     return replace(work, unit="vector")
 
 
-@model(
-    "convolution",
-    *named("aten", "convolution_backward convolution_backward_overrideable"),
-    source=_BACKWARD,
-)
+@modelled
 def backward(call: Call) -> Work | None:
     """``convolution_backward(dy, x, W, bias_sizes, …, transposed, output_padding, groups,
     output_mask)``.
@@ -165,21 +105,13 @@ def backward(call: Call) -> Work | None:
     return _gradients(call, (0, 1, 2), call.flags(last, 3), transposed=transposed, groups=groups)
 
 
-@model("convolution", "aten::_slow_conv2d_backward", "aten::thnn_conv2d_backward", source=_BACKWARD)
+@modelled
 def slow_backward(call: Call) -> Work | None:
     """``_slow_conv2d_backward(dy, x, W, kernel_size, stride, padding, output_mask)``."""
     return _gradients(call, (0, 1, 2), call.flags(6, 3))
 
 
-@model(
-    "convolution",
-    *named(
-        "aten",
-        "cudnn_convolution_backward miopen_convolution_backward"
-        " mkldnn_convolution_backward mps_convolution_backward",
-    ),
-    source=_BACKWARD,
-)
+@modelled
 def library_backward(call: Call) -> Work | None:
     """``cudnn_convolution_backward(x, dy, W, padding, stride, dilation, groups, …, output_mask)``."""
     last = len(call.inputs) - 1
@@ -191,15 +123,7 @@ def library_backward(call: Call) -> Work | None:
     return _gradients(call, (1, 0, 2), mask, groups=call.value(6))
 
 
-@model(
-    "convolution",
-    *named(
-        "aten",
-        "cudnn_convolution_backward_input miopen_convolution_backward_input"
-        " mkldnn_convolution_backward_input",
-    ),
-    source="the FLOPs of the forward: each element of dy meets the weights behind it",
-)
+@modelled
 def input_backward(call: Call) -> Work | None:
     """``cudnn_convolution_backward_input(size of x, dy, W, …)`` of PyTorch before 1.11."""
     size, gradient, weight = call.integers(0), call.need(1), call.need(2)
@@ -212,11 +136,7 @@ def input_backward(call: Call) -> Work | None:
     return matrix_work(flops, gradient, [gradient, weight, result], sizes)
 
 
-@model(
-    "convolution",
-    *named("aten", "cudnn_convolution_backward_weight miopen_convolution_backward_weight"),
-    source="the FLOPs of the forward: each element of dy meets the elements of x behind it",
-)
+@modelled
 def weight_backward(call: Call) -> Work | None:
     """``cudnn_convolution_backward_weight(size of W, dy, x, …)`` of PyTorch before 1.11."""
     size, gradient, x = known(call.integers(0)), call.need(1), call.need(2)

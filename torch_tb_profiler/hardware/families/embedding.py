@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from torch_tb_profiler.hardware.call import Call, Tensor
-from torch_tb_profiler.hardware.work import Work, model, named, vector_work
+from torch_tb_profiler.hardware.work import Work, models_beside, vector_work
+
+modelled = models_beside(__file__)
 
 
-@model(
-    "embedding",
-    "aten::embedding",
-    source="no FLOPs; the indices and a row for each read (PyProf), the rows written",
-)
+@modelled
 def embedding(call: Call) -> Work | None:
     """``embedding(table, indices, …)``."""
     table, indices = call.need(0), call.need(1)
@@ -22,14 +20,7 @@ def embedding(call: Call) -> Work | None:
     return vector_work(0, table.dtype, [indices, read], [rows], parameters)
 
 
-@model(
-    "embedding",
-    *named("aten", "embedding_dense_backward embedding_backward"),
-    source=(
-        "1 FLOP per element of dy, which is added to its row; dy and the indices read, all of the"
-        " table's gradient written"
-    ),
-)
+@modelled
 def embedding_backward(call: Call) -> Work | None:
     """``embedding_dense_backward(dy, indices, rows of the table, …)``."""
     dy, indices, rows = call.need(0), call.need(1), call.integer(2)
@@ -38,14 +29,7 @@ def embedding_backward(call: Call) -> Work | None:
     return vector_work(dy.elements, dy.dtype, [dy, indices], [table], parameters)
 
 
-@model(
-    "embedding",
-    *named("aten", "_embedding_bag _embedding_bag_forward_only embedding_bag"),
-    source=(
-        "1 FLOP per element of a row that is added to its bag (2 with weights); indices, offsets,"
-        " weights and a row for each read, the bags written"
-    ),
-)
+@modelled
 def bags(call: Call) -> Work | None:
     """``_embedding_bag(table, indices, offsets, …, per_sample_weights, include_last_offset, …)``."""
     table, indices, offsets = call.need(0), call.need(1), call.need(2)
@@ -58,14 +42,7 @@ def bags(call: Call) -> Work | None:
     return vector_work(flops, table.dtype, [indices, offsets, weights, rows], [sums], parameters)
 
 
-@model(
-    "embedding",
-    "aten::_embedding_bag_dense_backward",
-    source=(
-        "1 FLOP per element of dy and index of its bag, added to the row; dy and indices read, all"
-        " of the table's gradient written"
-    ),
-)
+@modelled
 def bags_backward(call: Call) -> Work | None:
     """``_embedding_bag_dense_backward(dy, indices, offset2bag, …, rows of the table, …)``."""
     dy, indices, bag, rows = call.need(0), call.need(1), call.tensor(2), call.integer(5)

@@ -6,17 +6,15 @@ import math
 
 from torch_tb_profiler.hardware.call import Call, Tensor, known, moved
 from torch_tb_profiler.hardware.element_types import element_bytes, precision
-from torch_tb_profiler.hardware.work import Work, model
+from torch_tb_profiler.hardware.work import Work, models_beside
 
-SOURCE = (
-    "5·n·log2(n) FLOPs for a transform of n complex numbers, half of it for real ones (as"
-    " FFTW counts); input and result once"
-)
+modelled = models_beside(__file__)
+
 _REAL = {4: "complexhalf", 8: "complex64", 16: "complex128"}
 """Complex type by size in bytes."""
 
 
-@model("fft", "aten::_fft_c2c", "aten::_fft_r2c", "aten::_fft_c2r", source=SOURCE)
+@modelled
 def transform(call: Call) -> Work | None:
     """``_fft_r2c(x, dim, normalization, onesided)``, ``_fft_c2r(x, dim, normalization, last
     length)``, ``_fft_c2c``.

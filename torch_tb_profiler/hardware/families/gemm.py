@@ -11,21 +11,21 @@ from msgspec.structs import replace
 from torch_tb_profiler.hardware.call import Call, Tensor, known, moved
 from torch_tb_profiler.hardware.element_types import kind, precision, scalar_type
 from torch_tb_profiler.hardware.results import Shape, broadcast
-from torch_tb_profiler.hardware.work import Unit, Work, matrix_work, model, named
+from torch_tb_profiler.hardware.work import Unit, Work, matrix_work, models_beside
+
+modelled = models_beside(__file__)
 
 SOURCE = (
     "2·M·N·K FLOPs (one multiplication and one addition per product), M·N more for a bias; A, B and"
     " the bias read once, C written once"
 )
-_BACKWARD = "2·M·N·K FLOPs for each gradient in output_mask, M·N for the bias gradient"
-_GROUPED = "2·M·N·K FLOPs summed over the groups; the grouped dimension counts once"
 _RECIPES = ("float32", "float32", "float8_e4m3fn", "float8_e8m0fnu", "float32", "float32")
 """Element type of scales by ``at::blas::ScalingType`` (TensorWise, RowWise, BlockWise1x16, 1x32,
 1x128, 128x128).
 """
 
 
-@model("gemm", *named("aten", "mm _int_mm bmm matmul mv dot vdot inner"), source=SOURCE)
+@modelled
 def products(call: Call) -> Work | None:
     """``mm(A, B)`` and similar; ``out`` and ``out_dtype`` may follow."""
     a, b = call.tensor(0), call.tensor(1)
@@ -35,11 +35,7 @@ def products(call: Call) -> Work | None:
     return product(a, b, out_dtype=_out_dtype(call, 2) or dtype)
 
 
-@model(
-    "gemm",
-    *named("aten", "addmm addmm_ addmv addmv_ baddbmm baddbmm_ addbmm addbmm_ _addmm_activation"),
-    source=SOURCE,
-)
+@modelled
 def added_products(call: Call) -> Work | None:
     """``addmm(C, A, B, beta, alpha)``: C is not read if beta is 0."""
     bias, a, b = map(call.tensor, range(3))
@@ -61,13 +57,7 @@ def added_products(call: Call) -> Work | None:
     return replace(work, flops=work.flops + outputs, bias_flops=work.bias_flops + outputs)
 
 
-@model(
-    "gemm",
-    *named("aten", "linear mkldnn_linear"),
-    "mkldnn::_linear_pointwise",
-    "vllm::rocm_unquantized_gemm",
-    source=SOURCE,
-)
+@modelled
 def linear(call: Call) -> Work | None:
     """``linear(x, W, bias)``: ``x[…, K] · W[N, K]ᵀ``."""
     x, weight, bias = call.need(0), call.need(1), call.tensor(2)
@@ -81,7 +71,7 @@ def linear(call: Call) -> Work | None:
     return product(x, turned, bias, out_dtype=_out_dtype(call, 3))
 
 
-@model("gemm", "aten::linear_backward", "aten::mkldnn_linear_backward", source=_BACKWARD)
+@modelled
 def linear_backward(call: Call) -> Work | None:
     """``linear_backward(x, dy, W, output_mask)`` returns dx, dW and the bias gradient."""
     x, gradient, weight, asked = call.need(0), call.need(1), call.need(2), known(call.flags(3, 3))
@@ -97,11 +87,7 @@ def linear_backward(call: Call) -> Work | None:
     )
 
 
-@model(
-    "gemm",
-    *named("aten", "ger outer"),
-    source="M·N FLOPs: one multiplication per element of the result",
-)
+@modelled
 def outer(call: Call) -> Work | None:
     """``outer(a, b)``."""
     a, b = call.need(0), call.need(1)
@@ -110,14 +96,7 @@ def outer(call: Call) -> Work | None:
     return Work(m * n, data, "vector", precision(a.dtype), {"M": m, "N": n})
 
 
-@model(
-    "gemm",
-    *named("aten", "addr addr_"),
-    source=(
-        "2·M·N FLOPs: a product and a sum per element of the result; all read once, the result"
-        " written"
-    ),
-)
+@modelled
 def added_outer(call: Call) -> Work | None:
     """``addr(C, a, b, beta, alpha)``: C is not read if beta is 0."""
     added, a, b = call.need(0), call.need(1), call.need(2)
@@ -127,7 +106,7 @@ def added_outer(call: Call) -> Work | None:
     return Work(m * n + sums, data, "vector", precision(added.dtype), {"M": m, "N": n}, sums)
 
 
-@model("gemm", "aten::_scaled_mm", source=SOURCE + "; the scales read once")
+@modelled
 def scaled_mm(call: Call) -> Work | None:
     """``_scaled_mm(A, B, scale_a, scale_b, bias, scale_result, out_dtype)``; the default type is
     A's.
@@ -136,19 +115,13 @@ def scaled_mm(call: Call) -> Work | None:
     return product(*map(call.tensor, (0, 1, 4, 2, 3)), out_dtype=dtype)
 
 
-@model(
-    "gemm",
-    "_C::cutlass_scaled_mm",
-    source=SOURCE + "; the scales read once (vLLM: out, A, B, scales of A and B, bias)",
-)
+@modelled
 def vllm_scaled_mm(call: Call) -> Work | None:
     """``cutlass_scaled_mm(out, A, B, a_scales, b_scales, bias)``."""
     return product(*map(call.tensor, (1, 2, 5, 3, 4)), out_dtype=call.need(0).dtype)
 
 
-@model(
-    "gemm", *named("aten", "_grouped_mm _scaled_grouped_mm _scaled_grouped_mm_v2"), source=_GROUPED
-)
+@modelled
 def grouped(call: Call) -> Work | None:
     """``_grouped_mm(A, B, offs, …)``: groups of rows (A 2-D), columns (B 2-D), K (both), or a batch
     (neither).
@@ -185,11 +158,7 @@ def listed_scales(call: Call, index: int) -> list[Tensor]:
     ]
 
 
-@model(
-    "gemm",
-    *named("aten", "_weight_int8pack_mm _weight_int4pack_mm"),
-    source="2·M·N·K FLOPs in the type of A; the packed weight read once as it is stored",
-)
+@modelled
 def packed_weights(call: Call) -> Work | None:
     """``_weight_int8pack_mm(A, W[N, K], scales)``, ``_weight_int4pack_mm(A, W[N / 8, …], group,
     scales and zeros)``.

@@ -8,12 +8,9 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.hardware.call import Call, Tensor, moved
 from torch_tb_profiler.hardware.element_types import precision
-from torch_tb_profiler.hardware.work import Work, model, named
+from torch_tb_profiler.hardware.work import Work, models_beside
 
-SOURCE = (
-    "2·rows·N·K FLOPs, rows: tokens times experts per token; rows read and written, weights read of"
-    " the experts hit with even routing: E·(1 − (1 − topk/E)^tokens)"
-)
+modelled = models_beside(__file__)
 
 
 def experts_hit(experts: int, topk: int, tokens: int) -> float:
@@ -21,11 +18,7 @@ def experts_hit(experts: int, topk: int, tokens: int) -> float:
     return float(experts * (1 - (1 - topk / experts) ** tokens))
 
 
-@model(
-    "moe",
-    "sglang_profiler::fused_moe_triton_kernels_invoke_fused_moe_kernel*",
-    source=SOURCE + " (the Triton kernel of SGLang and vLLM)",
-)
+@modelled
 def invoked(call: Call) -> Work | None:
     """``invoke_fused_moe_kernel(A[…, K], W[E, N, K], bias, C[…, N], scales, scales, zeros, topk
     weights[tokens, topk], topk ids, …)``.
@@ -38,7 +31,7 @@ def invoked(call: Call) -> Work | None:
     return _product(a, weight, out, tokens, topk, scales)
 
 
-@model("moe", "_moe_C::moe_wna16_gemm", source=SOURCE + " (vLLM)")
+@modelled
 def weights_of_few_bits(call: Call) -> Work | None:
     """``moe_wna16_gemm(A[…, K], C[…, N], W[E, N, …], scales, zeros, …, topk, …)``."""
     a, out, weight = call.need(0), call.need(1), call.need(2)
@@ -47,12 +40,7 @@ def weights_of_few_bits(call: Call) -> Work | None:
     return _product(a, weight, out, rows // max(topk, 1), topk, [call.tensor(3), call.tensor(4)])
 
 
-@model(
-    "moe",
-    *named("_moe_C", "moe_wna16_marlin_gemm"),
-    *named("sgl_kernel", "moe_wna16_marlin_gemm"),
-    source=SOURCE + " (vLLM, SGLang)",
-)
+@modelled
 def marlin(call: Call) -> Work | None:
     """``moe_wna16_marlin_gemm(A, C, W, …, block, topk, flags, type, M, N, K, flags)``: the arguments
     before differ between versions.
@@ -70,14 +58,7 @@ def marlin(call: Call) -> Work | None:
     return _product(a, weight, out, m, topk, [])
 
 
-@model(
-    "moe",
-    *named("_C", "cutlass_moe_mm cutlass_fp4_group_mm"),
-    *named("sgl_kernel", "cutlass_fp4_group_mm"),
-    "sgl_kernel::fp8_blockwise_scaled_grouped_mm",
-    source=SOURCE
-    + ", each row choosing for itself; a byte holds two four-bit floats (vLLM, SGLang)",
-)
+@modelled
 def grouped(call: Call) -> Work | None:
     """``cutlass_moe_mm(C[rows, N], A[rows, K], W[E, …], scales, scales, …)``,
     ``fp8_blockwise_scaled_grouped_mm(C, pointers, …, A, W, scales, scales, …)``.
@@ -97,7 +78,7 @@ def grouped(call: Call) -> Work | None:
     return replace(work, precision="fp4") if four else work
 
 
-@model("moe", *named("aiter", "ck_moe_stage1 ck_moe_stage2"), source=SOURCE + " (AITER)")
+@modelled
 def stage(call: Call) -> Work | None:
     """``ck_moe_stage1(x[tokens, K], w1[E, N₁, K], w2, sorted tokens, experts, number, out[tokens,
     topk, …], topk)``, ``ck_moe_stage2(x[tokens, topk, N₂], w1, w2[E, K, N₂], …, out[tokens, K],
@@ -115,11 +96,7 @@ def stage(call: Call) -> Work | None:
     return _work(2 * tokens * topk * n * k, x, weight, hit, [x, out], sizes)
 
 
-@model(
-    "moe",
-    *named("aiter", "moe_cktile2stages_gemm1_ck moe_cktile2stages_gemm2_ck"),
-    source=SOURCE + " (AITER)",
-)
+@modelled
 def tiled_stage(call: Call) -> Work | None:
     """``moe_cktile2stages_gemm1_ck(x[tokens, K], w1[E, N, …], out[tokens, topk, …], …)``,
     ``…gemm2_ck(x[tokens, topk, K], w2[E, N, …], out[tokens, N], …)``.

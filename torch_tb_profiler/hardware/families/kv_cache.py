@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from torch_tb_profiler.hardware.call import Call, Tensor
-from torch_tb_profiler.hardware.work import Work, model, named, per_element
+from torch_tb_profiler.hardware.work import Work, models_beside, per_element
+
+modelled = models_beside(__file__)
 
 
-@model(
-    "copy",
-    *named("_C_cache_ops", "reshape_and_cache_flash reshape_and_cache"),
-    *named("aiter", "reshape_and_cache_flash reshape_and_cache"),
-    "sglang::store_cache",
-    source=(
-        "no FLOPs; keys and values of as many tokens as there are slots read, and the slots; keys"
-        " and values written in the cache's type (vLLM, AITER, SGLang)"
-    ),
-)
+@modelled
 def cache(call: Call) -> Work | None:
     """``reshape_and_cache_flash(key, value, key_cache, value_cache, slot_mapping, …)``,
     ``store_cache(k, v, k_cache, v_cache, indices, …)``.
@@ -37,14 +30,7 @@ def _filled(part: Tensor, slots: Tensor | None) -> Tensor:
     return Tensor((slots.elements, *part.shape[1:]), part.dtype)
 
 
-@model(
-    "copy",
-    *named("aiter", "reshape_and_cache_with_pertoken_quant"),
-    source=(
-        "4 FLOPs per element: magnitude, maximum, scale, clamp; keys, values and slots read, both"
-        " written in the cache's type with a scale per token and head (AITER)"
-    ),
-)
+@modelled
 def quantized_cache(call: Call) -> Work | None:
     """``reshape_and_cache_with_pertoken_quant(key[tokens, H, d], value, key_cache, value_cache,
     key scales, value scales, slots, …)``.
@@ -62,14 +48,7 @@ def quantized_cache(call: Call) -> Work | None:
     return per_element(4, both, [key, value, call.tensor(6)], written)
 
 
-@model(
-    "copy",
-    *named("_C_cache_ops", "concat_and_cache_mla concat_mla_q"),
-    "aiter::concat_and_cache_mla",
-    *named("sgl_kernel", "store_kv_cache concat_mla_k shuffle_rows copy_to_gpu_no_ce"),
-    "_moe_C::shuffle_rows",
-    source="no FLOPs; what is written read once, and so are the positions (vLLM, SGLang, AITER)",
-)
+@modelled
 def into_cache(call: Call) -> Work | None:
     """``concat_and_cache_mla(kv, k_pe, cache, slots, …)``, ``store_kv_cache(k_cache, v_cache,
     slots, k, v)``, ``concat_mla_k(k, k_nope, k_rope)``, ``concat_mla_q(q_nope, q_pe, q)``,
@@ -100,14 +79,7 @@ def into_cache(call: Call) -> Work | None:
     return per_element(0, written[0], read, written)
 
 
-@model(
-    "quantization",
-    "_C_cache_ops::indexer_k_quant_and_cache",
-    source=(
-        "4 FLOPs per element: magnitude, maximum, scale, clamp; keys and slots read, a byte per"
-        " element and a float32 per block written (vLLM)"
-    ),
-)
+@modelled
 def indexed(call: Call) -> Work | None:
     """``indexer_k_quant_and_cache(k, cache, slots, block, format)`` of sparse attention."""
     k, block = call.need(0), call.integer(3)

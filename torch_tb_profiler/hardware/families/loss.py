@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.results import broadcast
-from torch_tb_profiler.hardware.work import Work, model, named, per_element, vector_work
+from torch_tb_profiler.hardware.work import Work, model, models_beside, per_element, vector_work
+
+modelled = models_beside(__file__)
 
 _POINTWISE = {
     "aten::mse_loss": 2,
@@ -65,11 +67,7 @@ def gradient(call: Call) -> Work | None:
     return per_element(_GRADIENTS[call.name], out, [dy, x, target], [out])
 
 
-@model(
-    "loss",
-    *named("aten", "nll_loss_forward nll_loss2d_forward"),
-    source="1 FLOP per target; targets and the selected elements read",
-)
+@modelled
 def nll(call: Call) -> Work | None:
     """``nll_loss_forward(x, target, weight, reduction, …)`` returns the loss and the sum of
     weights.
@@ -80,26 +78,7 @@ def nll(call: Call) -> Work | None:
     return vector_work(target.elements, x.dtype, read, out, {"shape": x.shape})
 
 
-@model(
-    "loss",
-    *named("aten", "nll_loss_backward nll_loss2d_backward"),
-    source="1 FLOP per target; dy and targets read, all of dx written",
-)
-def nll_gradient(call: Call) -> Work | None:
-    """``nll_loss_backward(dy, x, target, weight, …)``."""
-    dy, x, target, weight = call.need(0), call.need(1), call.need(2), call.tensor(3)
-    read = [dy, target, weight]
-    return vector_work(target.elements, x.dtype, read, [x.dense], {"shape": x.shape})
-
-
-@model(
-    "loss",
-    "aten::cross_entropy_loss",
-    source=(
-        "5 FLOPs per logit, those of log_softmax (TraceLens); logits and targets read once, the"
-        " loss written once"
-    ),
-)
+@modelled
 def cross_entropy(call: Call) -> Work | None:
     """``cross_entropy_loss(logits, target, weight, reduction, …)``."""
     x, target, weight, reduction = call.need(0), call.need(1), call.tensor(2), call.integer(3)

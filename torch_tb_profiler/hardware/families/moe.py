@@ -5,7 +5,15 @@ from __future__ import annotations
 from torch_tb_profiler.hardware.call import Call, Tensor, known, moved
 from torch_tb_profiler.hardware.element_types import precision
 from torch_tb_profiler.hardware.families.grouped_gemm import experts_hit
-from torch_tb_profiler.hardware.work import Work, model, named, per_element, vector_work
+from torch_tb_profiler.hardware.work import (
+    Work,
+    model,
+    models_beside,
+    operators,
+    vector_work,
+)
+
+modelled = models_beside(__file__)
 
 _NAMES = (
     *(
@@ -16,7 +24,9 @@ _NAMES = (
     "vllm::rocm_aiter_fused_moe",
     "aiter::fused_moe_",
 )
-_ONE_STAGE = named("aiter", "fmoe fmoe_g1u1 fmoe_g1u1_tkw1 fmoe_int8_g1u0 fmoe_fp8_blockscale_g1u1")
+_ONE_STAGE = operators(
+    "aiter: fmoe fmoe_g1u1 fmoe_g1u1_tkw1 fmoe_int8_g1u0 fmoe_fp8_blockscale_g1u1"
+)
 SOURCE = (
     "2·M·topk·K·N₁ FLOPs up and 2·M·topk·N₂·K down, M·topk·N₂·2 for the gate, M·K·(2·topk − 1) for"
     " the weighted sum (TraceLens); weights read of the experts hit with even routing:"
@@ -24,16 +34,7 @@ SOURCE = (
 )
 
 
-@model(
-    "moe",
-    *named("_moe_C", "topk_softmax topk_sigmoid"),
-    *named("sgl_kernel", "topk_softmax topk_sigmoid"),
-    *named("aiter", "topk_softmax topk_sigmoid topk_softmax_asm"),
-    source=(
-        "5 FLOPs per logit of softmax, 1 of sigmoid; logits and bias read, weights and ids of the"
-        " chosen experts written once (vLLM, SGLang, AITER)"
-    ),
-)
+@modelled
 def choice(call: Call) -> Work | None:
     """``topk_softmax(weights, ids, token_expert_indices, logits, …)``; SGLang omits the third."""
     weights, ids, third, fourth = call.need(0), call.need(1), call.tensor(2), call.tensor(3)
@@ -89,47 +90,7 @@ def grouped_choice(call: Call) -> Work | None:
     return vector_work(flops, logits.dtype, [logits, call.tensor(bias_at)], chosen, parameters)
 
 
-@model(
-    "moe",
-    *named("_moe_C", "moe_align_block_size sgl_moe_align_block_size"),
-    *named("sgl_kernel", "moe_align_block_size"),
-    *named("aiter", "moe_align_block_size"),
-    source=(
-        "no FLOPs; chosen experts read, what follows written: padded order of tokens, expert of each"
-        " block, their number (vLLM, SGLang, AITER)"
-    ),
-)
-def aligned(call: Call) -> Work | None:
-    """``moe_align_block_size(ids[tokens, topk], E, block, sorted tokens, experts, number, …)``."""
-    ids = call.need(0)
-    written = [call.need(3), *(call.tensor(i) for i in range(4, min(len(call.inputs), 7)))]
-    return per_element(0, ids, [ids], written)
-
-
-@model(
-    "moe",
-    *named("aiter", "moe_sorting_fwd moe_sorting_opus_fwd"),
-    source=(
-        "no FLOPs; chosen experts and their weights read, both sorted, experts of blocks and their"
-        " number written, the result's buffer cleared (AITER)"
-    ),
-)
-def sorted_tokens(call: Call) -> Work | None:
-    """``moe_sorting_fwd(ids, weights, sorted ids, sorted weights, experts, number, buffer, …)``."""
-    ids, weights, *written = (call.need(i) for i in range(6))
-    return per_element(0, ids, [ids, weights], [*written, call.tensor(6)])
-
-
-@model(
-    "moe",
-    "_moe_C::moe_sum",
-    "aiter::moe_sum",
-    *named("sgl_kernel", "moe_sum moe_sum_reduce"),
-    source=(
-        "topk - 1 FLOPs per element of the result, one more for a factor; all read, the result"
-        " written once (vLLM, SGLang)"
-    ),
-)
+@modelled
 def combined(call: Call) -> Work | None:
     """``moe_sum(x[tokens, topk, K], out[tokens, K])``, ``moe_sum_reduce(x, out, factor)``."""
     x, out = call.need(0), call.need(1)
@@ -139,14 +100,7 @@ def combined(call: Call) -> Work | None:
     return vector_work(flops, x.dtype, [x], [out], {"shape": x.shape})
 
 
-@model(
-    "moe",
-    "sgl_kernel::apply_shuffle_mul_sum",
-    source=(
-        "a product with its factor and a sum per element of the input, one sum less per element of"
-        " the result; all read, the result written once (SGLang)"
-    ),
-)
+@modelled
 def shuffled(call: Call) -> Work | None:
     """``apply_shuffle_mul_sum(x[tokens·topk, K], out[tokens, K], permutation, factors)``."""
     x, out, order, factors = call.need(0), call.need(1), call.tensor(2), call.tensor(3)

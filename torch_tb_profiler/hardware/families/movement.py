@@ -7,30 +7,12 @@ import math
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.element_types import scalar_type
 from torch_tb_profiler.hardware.results import promoted, windows
-from torch_tb_profiler.hardware.work import Work, model, named, per_element, vector_work
+from torch_tb_profiler.hardware.work import Work, models_beside, per_element, vector_work
 
-_COPY = "no FLOPs; the source read once, the destination written once"
-_FILL = "no FLOPs; the tensor written once"
-_PICK = "no FLOPs; the index and the selected elements read, the result written"
+modelled = models_beside(__file__)
 
 
-@model("copy", "aten::copy_", "aten::_copy_from", source=_COPY)
-def copy(call: Call) -> Work | None:
-    """``copy_(destination, source)``."""
-    out, x = (call.need(i) for i in ((0, 1) if call.name == "aten::copy_" else (1, 0)))
-    return vector_work(0, x.dtype, [x], [out], {"shape": out.shape})
-
-
-@model(
-    "copy",
-    *named(
-        "aten",
-        "clone _to_copy roll flip tril triu tril_ triu_ narrow_copy"
-        " pixel_shuffle pixel_unshuffle native_channel_shuffle",
-    ),
-    *named("fbgemm", "permute_pooled_embs permute_pooled_embs_auto_grad"),
-    source=_COPY,
-)
+@modelled
 def duplicate(call: Call) -> Work | None:
     """``clone(x)``, ``_to_copy(x, dtype)`` and rearrangements of all elements."""
     x = call.need(0)
@@ -44,29 +26,14 @@ def duplicate(call: Call) -> Work | None:
     return per_element(0, x, [x], [Tensor(x.shape, dtype or x.dtype)])
 
 
-@model(
-    "copy",
-    *named(
-        "aten",
-        "fill_ zero_ normal_ uniform_ bernoulli_ random_ exponential_"
-        " geometric_ log_normal_ cauchy_ _philox_normal_ _philox_uniform_",
-    ),
-    source=_FILL,
-)
-def fill(call: Call) -> Work | None:
-    """``fill_(x, value)`` and random numbers."""
-    x = call.need(0)
-    return per_element(0, x, [call.tensor(1)], [x])
-
-
-@model("copy", *named("aten", "arange linspace randperm zeros ones full rand randn"), source=_FILL)
+@modelled
 def filled(call: Call) -> Work | None:
     """Only with ``out``; otherwise a nested ``fill_`` or the like has the size."""
     out = known(call.last(0))
     return per_element(0, out, [], [out])
 
 
-@model("copy", *named("aten", "cat concat stack _stack hstack vstack"), source=_COPY)
+@modelled
 def concatenate(call: Call) -> Work | None:
     """``cat(tensors, dim)``; bytes need ``out`` if the element types of the list are not recorded."""
     parts = known(call.tensors(0))
@@ -81,7 +48,7 @@ def concatenate(call: Call) -> Work | None:
     return vector_work(0, dtype, read, [Tensor((total,), dtype)], parameters)
 
 
-@model("copy", *named("aten", "index_select gather take take_along_dim"), source=_PICK)
+@modelled
 def pick(call: Call) -> Work | None:
     """``index_select(x, dim, index)`` selects slices, ``gather`` and ``take`` single elements."""
     x = call.need(0)
@@ -95,19 +62,7 @@ def pick(call: Call) -> Work | None:
     )
 
 
-@model(
-    "copy",
-    *named(
-        "aten",
-        "scatter scatter_ scatter_add scatter_add_ scatter_reduce"
-        " scatter_reduce_ index_add index_add_ index_reduce index_reduce_"
-        " index_copy index_copy_ index_fill index_fill_",
-    ),
-    source=(
-        "no FLOPs, one per element if added; index and source read, their targets written (and read"
-        " if added); out of place: all copied"
-    ),
-)
+@modelled
 def put(call: Call) -> Work | None:
     """``scatter_(x, dim, index, source)``, ``index_add_(x, dim, index, source)`` and similar."""
     x, index, source = call.need(0), call.need(2), call.tensor(3)
@@ -136,7 +91,7 @@ def put(call: Call) -> Work | None:
     )
 
 
-@model("copy", "aten::repeat", source=_COPY)
+@modelled
 def repeat(call: Call) -> Work | None:
     """``repeat(x, repeats)``."""
     x, times = call.need(0), known(call.integers(1))
@@ -145,15 +100,7 @@ def repeat(call: Call) -> Work | None:
     )
 
 
-@model(
-    "copy",
-    *named(
-        "aten",
-        "constant_pad_nd reflection_pad1d reflection_pad2d reflection_pad3d"
-        " replication_pad1d replication_pad2d replication_pad3d",
-    ),
-    source=_COPY,
-)
+@modelled
 def pad(call: Call) -> Work | None:
     """``constant_pad_nd(x, [left, right, top, …])``: padding of the last dimension comes first."""
     x, sides = call.need(0), known(call.integers(1))
@@ -170,11 +117,7 @@ def pad(call: Call) -> Work | None:
     return vector_work(0, x.dtype, [read], [Tensor(tuple(shape), x.dtype)], {"shape": tuple(shape)})
 
 
-@model(
-    "copy",
-    *named("aten", "max_unpool2d max_unpool3d"),
-    source="no FLOPs; values and positions read once, all of the result written",
-)
+@modelled
 def unpool(call: Call) -> Work | None:
     """``max_unpool2d(x, positions, output_size)``."""
     x, positions = call.need(0), call.need(1)
@@ -187,13 +130,7 @@ def unpool(call: Call) -> Work | None:
     )
 
 
-@model(
-    "copy",
-    *named("aten", "im2col col2im"),
-    source=(
-        "no FLOPs, one per element that is added back by col2im; input read, result written once"
-    ),
-)
+@modelled
 def columns(call: Call) -> Work | None:
     """``im2col(x, kernel, dilation, padding, stride)`` makes windows columns; ``col2im`` adds them
     up again.
@@ -217,26 +154,7 @@ def columns(call: Call) -> Work | None:
     return per_element(0 if first == 1 else 1, x, [x], [out], kernel=kernel)
 
 
-@model(
-    "copy",
-    *(
-        f"aten::{word}_pad{n}d_backward"
-        for word in ("reflection", "replication")
-        for n in (1, 2, 3)
-    ),
-    source="1 FLOP per element of dy, which is added to dx; dy read, dx written once",
-)
-def pad_backward(call: Call) -> Work | None:
-    """``reflection_pad2d_backward(dy, x, padding)``; only the shape of x is used."""
-    gradient, x = call.need(0), call.need(1)
-    return vector_work(gradient.elements, x.dtype, [gradient], [x.dense], {"shape": x.shape})
-
-
-@model(
-    "copy",
-    *named("aten", "slice_backward select_backward unfold_backward"),
-    source="no FLOPs; the gradient read, all of the input's written",
-)
+@modelled
 def padded_gradient(call: Call) -> Work | None:
     """``slice_backward(dy, sizes of x, …)``: zeros around the slice."""
     gradient, sizes = call.need(0), known(call.integers(1))
@@ -245,14 +163,7 @@ def padded_gradient(call: Call) -> Work | None:
     )
 
 
-@model(
-    "copy",
-    "aten::split_with_sizes_copy",
-    "fsdp::split_with_sizes_copy",
-    "aten::_chunk_cat",
-    "fsdp::chunk_cat",
-    source=_COPY + " (FSDP; padding is not read)",
-)
+@modelled
 def between_list_and_tensor(call: Call) -> Work | None:
     """``split_with_sizes_copy(x, sizes, dim, out)``, ``_chunk_cat(tensors, dim, chunks, out)``."""
     if "chunk_cat" in call.name:
@@ -264,14 +175,7 @@ def between_list_and_tensor(call: Call) -> Work | None:
     return per_element(0, x, [x], [Tensor((x.stored,), x.dtype)])
 
 
-@model(
-    "copy",
-    *named("aten", "searchsorted bucketize"),
-    source=(
-        "no FLOPs (comparisons do not count); values and boundaries read once, a position for"
-        " each value written"
-    ),
-)
+@modelled
 def positions(call: Call) -> Work | None:
     """``searchsorted(boundaries, x, out_int32, …)``, ``bucketize(x, boundaries, out_int32, …)``."""
     first, second, narrow = call.need(0), call.need(1), call.boolean(2)
@@ -279,7 +183,7 @@ def positions(call: Call) -> Work | None:
     return per_element(0, x, [first, second], [Tensor(x.shape, "int32" if narrow else "int64")])
 
 
-@model("copy", "aten::_local_scalar_dense", source="no FLOPs; one element read")
+@modelled
 def item(call: Call) -> Work | None:
     """``x.item()``."""
     dtype = call.need(0).dtype

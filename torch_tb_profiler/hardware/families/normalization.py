@@ -5,26 +5,12 @@ from __future__ import annotations
 import math
 
 from torch_tb_profiler.hardware.call import Call, Tensor, known
-from torch_tb_profiler.hardware.work import Work, model, named, per_element, vector_work
+from torch_tb_profiler.hardware.work import Work, models_beside, per_element, vector_work
 
-SOURCE = (
-    "TraceLens: 2 FLOPs per element (5 if it computes the statistics) and 6 per channel; input and"
-    " output once, per channel 2 values (1 more for the weight, 1 for the bias, 2 for computed"
-    " statistics)"
-)
-_BACKWARD = (
-    "TraceLens: 4 FLOPs per element for the gradients of weight and bias, for that of the input 5"
-    " more (2 with given statistics), 3 per channel; dy, the input, the weight and the statistics"
-    " read once, the asked gradients written once"
-)
-
-_WEIGHT = (
-    "3 FLOPs per element: square, sum, quotient; 4 per element backward: product, sum, product,"
-    " difference; all read, the results written once"
-)
+modelled = models_beside(__file__)
 
 
-@model("normalization", "aten::layer_norm", "aten::native_layer_norm", source=SOURCE)
+@modelled
 def layer_norm(call: Call) -> Work | None:
     """``layer_norm(x, normalized_shape, weight, bias, eps)``; each normalized element is a channel."""
     x, weight, bias = call.need(0), call.tensor(2), call.tensor(3)
@@ -34,17 +20,7 @@ def layer_norm(call: Call) -> Work | None:
     return _forward(x, math.prod(shape), weight, bias, training=True)
 
 
-@model(
-    "normalization",
-    *named(
-        "aten",
-        "batch_norm _batch_norm_impl_index native_batch_norm"
-        " cudnn_batch_norm miopen_batch_norm _native_batch_norm_legit"
-        " _native_batch_norm_legit_no_training _batch_norm_with_update"
-        " _batch_norm_no_update instance_norm",
-    ),
-    source=SOURCE,
-)
+@modelled
 def batch_norm(call: Call) -> Work | None:
     """``batch_norm(x, weight, bias, running_mean, running_var, training, …)``."""
     x = call.need(0)
@@ -60,7 +36,7 @@ def batch_norm(call: Call) -> Work | None:
     return _forward(x, x.shape[1], call.tensor(1), call.tensor(2), training=training)
 
 
-@model("normalization", "aten::group_norm", "aten::native_group_norm", source=SOURCE)
+@modelled
 def group_norm(call: Call) -> Work | None:
     """``group_norm(x, groups, weight, bias)``, ``native_group_norm(x, weight, bias, N, C, HxW,
     groups, eps)``.
@@ -70,7 +46,7 @@ def group_norm(call: Call) -> Work | None:
     return _forward(x, x.shape[1], call.tensor(first), call.tensor(first + 1), training=True)
 
 
-@model("normalization", "aten::native_layer_norm_backward", source=_BACKWARD)
+@modelled
 def layer_norm_backward(call: Call) -> Work | None:
     """``native_layer_norm_backward(dy, x, normalized_shape, mean, rstd, weight, bias,
     output_mask)``.
@@ -81,18 +57,14 @@ def layer_norm_backward(call: Call) -> Work | None:
     return _backward(dy, x, weight, channels, call.flags(7, 3), statistics, training=True)
 
 
-@model("normalization", "aten::native_group_norm_backward", source=_BACKWARD)
+@modelled
 def group_norm_backward(call: Call) -> Work | None:
     """``native_group_norm_backward(dy, x, mean, rstd, weight, N, C, HxW, groups, output_mask)``."""
     dy, x, *statistics, weight = call.need(0), call.need(1), *map(call.tensor, (2, 3, 4))
     return _backward(dy, x, weight, x.shape[1], call.flags(9, 3), statistics, training=True)
 
 
-@model(
-    "normalization",
-    *named("aten", "native_batch_norm_backward batch_norm_backward"),
-    source=_BACKWARD,
-)
+@modelled
 def batch_norm_backward(call: Call) -> Work | None:
     """``native_batch_norm_backward(dy, x, weight, …, save_mean, save_invstd, train, eps,
     output_mask)``.
@@ -102,53 +74,21 @@ def batch_norm_backward(call: Call) -> Work | None:
     return _backward(dy, x, weight, x.shape[1], call.flags(9, 3), statistics, training=training)
 
 
-@model(
-    "normalization",
-    *named("aten", "cudnn_batch_norm_backward miopen_batch_norm_backward"),
-    source=_BACKWARD,
-)
+@modelled
 def library_batch_norm_backward(call: Call) -> Work | None:
     """``cudnn_batch_norm_backward(x, dy, weight, …)`` in training; always all three gradients."""
     x, dy, *others = call.need(0), call.need(1), *map(call.tensor, (2, 5, 6))
     return _backward(dy, x, others[0], x.shape[1], (True, True, True), others[1:], training=True)
 
 
-@model(
-    "normalization",
-    "aten::batch_norm_stats",
-    source=(
-        "4 FLOPs per element (sum, difference, square, sum); input read once, two values per"
-        " channel written"
-    ),
-)
+@modelled
 def batch_norm_stats(call: Call) -> Work | None:
     """``batch_norm_stats(x, eps)`` of synchronized batch norm."""
     x = call.need(0)
     return per_element(4, x, [x], [Tensor((2, x.shape[1]), "float32")])
 
 
-@model(
-    "normalization",
-    "aten::batch_norm_elemt",
-    source=(
-        "TraceLens' batch norm with given statistics: 2 FLOPs per element; input and values read,"
-        " output written once"
-    ),
-)
-def batch_norm_elements(call: Call) -> Work | None:
-    """``batch_norm_elemt(x, weight, bias, mean, invstd, eps)``."""
-    x = call.need(0)
-    return per_element(2, x, [x, *(call.tensor(i) for i in range(1, 5))], [x.dense])
-
-
-@model(
-    "normalization",
-    *named("aten", "batch_norm_backward_reduce batch_norm_backward_elemt"),
-    source=(
-        "TraceLens' gradients of batch norm: 4 FLOPs per element for the sums, 5 for dx; dy, x and"
-        " values read once, the results written"
-    ),
-)
+@modelled
 def synchronised_backward(call: Call) -> Work | None:
     """``batch_norm_backward_reduce(dy, x, mean, invstd, weight, …)``, ``batch_norm_backward_elemt``."""
     dy, x = call.need(0), call.need(1)
@@ -160,14 +100,7 @@ def synchronised_backward(call: Call) -> Work | None:
     return per_element(4 if sums else 5, x, [dy, x, *read], [result])
 
 
-@model(
-    "normalization",
-    "aten::batch_norm_update_stats",
-    source=(
-        "4 FLOPs per element (sum, difference, square, sum); input read once, four values per"
-        " channel"
-    ),
-)
+@modelled
 def batch_norm_update_stats(call: Call) -> Work | None:
     """``batch_norm_update_stats(x, running_mean, running_var, momentum)`` updates running
     statistics.
@@ -176,14 +109,7 @@ def batch_norm_update_stats(call: Call) -> Work | None:
     return per_element(4, x, [x, *running], [Tensor((2, x.shape[1]), "float32"), *running])
 
 
-@model(
-    "normalization",
-    *named("aten", "batch_norm_gather_stats batch_norm_gather_stats_with_counts"),
-    source=(
-        "8 FLOPs per channel and rank to join means and deviations; they, the counts and the"
-        " running statistics read, four values per channel written"
-    ),
-)
+@modelled
 def batch_norm_gather(call: Call) -> Work | None:
     """``batch_norm_gather_stats_with_counts(x, means[ranks, C], deviations[ranks, C], …, counts)``."""
     _, mean, deviation, counts = call.need(0), call.need(1), call.need(2), call.tensor(7)
@@ -199,11 +125,7 @@ def batch_norm_gather(call: Call) -> Work | None:
     )
 
 
-@model(
-    "normalization",
-    *named("aten", "_weight_norm_interface _weight_norm_interface_backward"),
-    source=_WEIGHT,
-)
+@modelled
 def weight_norm(call: Call) -> Work | None:
     """``_weight_norm_interface(v, g, dim)`` returns weight and norms, ``…_backward`` the gradients
     of v and g.

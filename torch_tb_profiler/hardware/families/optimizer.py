@@ -8,26 +8,14 @@ from __future__ import annotations
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.families.elementwise import flops_of
 from torch_tb_profiler.hardware.results import promoted
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.work import Work, models_beside, vector_work
 
-_FOREACH = (
-    "FLOPs of the elementwise function of that name; all lists read once, the results written once"
-)
+modelled = models_beside(__file__)
+
 _MOVES = ("copy", "zero", "clone")
-_ADAM = (
-    "13 FLOPs per parameter: 3 for the first moment, 4 for the second, 3 for the denominator, 3 for"
-    " the step; more for weight decay, amsgrad, a scale"
-)
-_SGD = (
-    "2 FLOPs per parameter; 2 more for weight decay, 3 for momentum (2 without dampening), 2 for"
-    " Nesterov's"
-)
-_ADAGRAD = (
-    "7 FLOPs per parameter: 2 for the sum of squares, 5 for the step; 2 more for weight decay"
-)
 
 
-@model("optimizer", "aten::_foreach_*", source=_FOREACH)
+@modelled
 def foreach(call: Call) -> Work | None:
     """``_foreach_add_(tensors, others, alpha)`` and similar."""
     lists = _lists(call)
@@ -47,11 +35,7 @@ def foreach(call: Call) -> Work | None:
     return vector_work(flops, dtype, read, [Tensor((results,), dtype)], _shown(lists[0], total))
 
 
-@model(
-    "optimizer",
-    "aten::_amp_foreach_non_finite_check_and_unscale_",
-    source="1 FLOP per element; the gradients read and written once",
-)
+@modelled
 def unscale(call: Call) -> Work | None:
     """``_amp_foreach_non_finite_check_and_unscale_(gradients, found_inf, inv_scale)``."""
     gradients = known(call.tensors(0))
@@ -60,7 +44,7 @@ def unscale(call: Call) -> Work | None:
     return vector_work(total, promoted(gradients), read, gradients, _shown(gradients, total))
 
 
-@model("optimizer", "aten::_fused_adam_", "aten::_fused_adamw_", source=_ADAM)
+@modelled
 def adam(call: Call) -> Work | None:
     """``_fused_adam_(parameters, gradients, exp_avgs, exp_avg_sqs, maxima, steps, lr, …)``."""
     decay, amsgrad, scaled = known(call.value(9)), call.boolean(11), call.tensor(13) is not None
@@ -68,7 +52,7 @@ def adam(call: Call) -> Work | None:
     return _step(call, 13 + decays + amsgrad + scaled, counted=True, scaled=scaled)
 
 
-@model("optimizer", "aten::_fused_sgd_", source=_SGD)
+@modelled
 def sgd(call: Call) -> Work | None:
     """``_fused_sgd_(parameters, gradients, momentum buffers, weight_decay, momentum, lr, …)``."""
     decay, momentum, nesterov = known(call.value(3)), known(call.value(4)), call.boolean(7)
@@ -77,7 +61,7 @@ def sgd(call: Call) -> Work | None:
     return _step(call, each, counted=False, scaled=call.tensor(10) is not None)
 
 
-@model("optimizer", "aten::_fused_adagrad_", source=_ADAGRAD)
+@modelled
 def adagrad(call: Call) -> Work | None:
     """``_fused_adagrad_(parameters, gradients, sums, steps, lr, lr_decay, weight_decay, eps, …)``."""
     each = 7 + 2 * (known(call.value(6)) != 0)

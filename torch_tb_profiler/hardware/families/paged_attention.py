@@ -19,15 +19,14 @@ import msgspec
 
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.server_steps import Requests
-from torch_tb_profiler.hardware.work import Work, matrix_work, model, named, per_element
+from torch_tb_profiler.hardware.work import Work, matrix_work, model, models_beside
+
+modelled = models_beside(__file__)
 
 SOURCE = (
     "2·pairs·H·(d_qk + d_v) FLOPs, pairs: Σ sq·sk − Σ sq·(sq − 1)/2, from the sums in the annotation"
     " of the server's step; Σ sq rows of Q read and of the output written, Σ sk rows of cached K and"
     " V read"
-)
-_LAYER = (
-    SOURCE + ", in the smaller of the types of Q and K (a window is not recorded and taken as none)"
 )
 _LATENT = SOURCE + "; V is a part of K (multi-head latent attention)"
 
@@ -128,13 +127,7 @@ def row(tensor: Tensor, leading: int = 1) -> Tensor:
     return Tensor(tensor.shape[leading:], tensor.dtype)
 
 
-@model(
-    "attention",
-    *named("vllm", "unified_attention unified_attention_with_output"),
-    "sglang::unified_attention_with_output",
-    source=_LAYER,
-    of_step=True,
-)
+@modelled
 def layer(call: Call) -> Work | None:
     """``unified_attention_with_output(q[tokens, H, d], k, v, out, …)`` of vLLM and SGLang, whose cache
     is not an argument.
@@ -234,12 +227,7 @@ def latent(call: Call) -> Work | None:
     return of_step(call, math.prod(parts[0].shape[:-2]), token, decodes=True)
 
 
-@model(
-    "attention",
-    *named("flashinfer", "batch_prefill_with_kv_cache* batch_decode_with_kv_cache*"),
-    source=SOURCE,
-    of_step=True,
-)
+@modelled
 def flashinfer(call: Call) -> Work | None:
     """``batch_prefill_with_kv_cache_…_paged_run(workspaces, plan, q, key cache, value cache, …)``,
     ``batch_decode_…_run(…)`` of FlashInfer.
@@ -294,22 +282,3 @@ def with_pages(
         return None
     token = Token(query, key, Tensor(v.shape[-2:], v.dtype), out)
     return of_step(call, math.prod(q.shape[:-2]), token, causal=causal, left=left)
-
-
-@model(
-    "attention",
-    *named("sgl_kernel", "merge_state merge_state_v2"),
-    "_C::merge_attn_states",
-    source=(
-        "3 FLOPs per element of the result: two products and a sum; two results and their logsumexps"
-        " read, one of each written (vLLM, SGLang)"
-    ),
-)
-def merged(call: Call) -> Work | None:
-    """``merge_state(a, logsumexp of a, b, logsumexp of b, out, logsumexp)``,
-    ``merge_attn_states(out, logsumexp, a, logsumexp of a, b, logsumexp of b)``.
-    """
-    first = 2 if call.name.startswith("_C") else 0
-    read = [call.need(first + i) for i in range(4)]
-    written = [call.need(0 if first else 4), call.tensor(1 if first else 5)]
-    return per_element(3, read[0], read, written)

@@ -6,7 +6,9 @@ import math
 
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.results import windows
-from torch_tb_profiler.hardware.work import Work, model, named, vector_work
+from torch_tb_profiler.hardware.work import Work, model, models_beside, operators, vector_work
+
+modelled = models_beside(__file__)
 
 SOURCE = (
     "1 FLOP per element of every window (a comparison or an addition); input read, result (and"
@@ -37,10 +39,9 @@ _BACKWARD_WORDS = (
     "max_pool2d_with_indices max_pool3d_with_indices avg_pool2d avg_pool3d _adaptive_avg_pool2d"
     " _adaptive_avg_pool3d adaptive_max_pool2d adaptive_max_pool3d adaptive_avg_pool3d"
 )
-_BACKWARDS = tuple(f"{name}_backward" for name in named("aten", _BACKWARD_WORDS))
-_UPSAMPLING = named(
-    "aten",
-    "upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d"
+_BACKWARDS = tuple(f"{name}_backward" for name in operators(f"aten: {_BACKWARD_WORDS}"))
+_UPSAMPLING = operators(
+    "aten: upsample_nearest1d upsample_nearest2d upsample_nearest3d _upsample_nearest_exact1d"
     " _upsample_nearest_exact2d _upsample_nearest_exact3d upsample_linear1d upsample_bilinear2d"
     " upsample_trilinear3d upsample_bicubic2d _upsample_bilinear2d_aa _upsample_bicubic2d_aa"
     " _upsample_lanczos2d_aa",
@@ -123,7 +124,7 @@ def upsample(call: Call) -> Work | None:
     return vector_work(flops, x.dtype, [read], [out], {"shape": x.shape, "output": ends})
 
 
-@model("resampling", *(f"{name}_backward" for name in _UPSAMPLING), source=_RESAMPLING)
+@modelled
 def upsample_backward(call: Call) -> Work | None:
     """``upsample_bilinear2d_backward(dy, output_size, input_size, …)``."""
     dy, sizes = call.need(0), known(call.integers(2))
@@ -133,14 +134,7 @@ def upsample_backward(call: Call) -> Work | None:
     return vector_work(flops, dy.dtype, [dy], [Tensor(sizes, dy.dtype)], parameters)
 
 
-@model(
-    "resampling",
-    *named("aten", "grid_sampler_2d grid_sampler_3d cudnn_grid_sampler"),
-    source=(
-        "2 FLOPs per neighbour (bilinear 4, trilinear 8, nearest none, bicubic 16) and element of"
-        " the result; input, grid and result once"
-    ),
-)
+@modelled
 def grid_sample(call: Call) -> Work | None:
     """``grid_sampler_2d(x, grid, mode, …)``; modes: 0 linear, 1 nearest, 2 bicubic."""
     # cuDNN's is bilinear and two-dimensional.
@@ -155,14 +149,7 @@ def grid_sample(call: Call) -> Work | None:
     return vector_work(flops, x.dtype, [x, grid], [out], parameters)
 
 
-@model(
-    "resampling",
-    *named("aten", "grid_sampler_2d_backward grid_sampler_3d_backward"),
-    source=(
-        "4 FLOPs per neighbour and element of dy: half for the input's gradient, half for the"
-        " grid's; dy, input and grid read, both written"
-    ),
-)
+@modelled
 def grid_sample_backward(call: Call) -> Work | None:
     """``grid_sampler_2d_backward(dy, x, grid, interpolation_mode, …, output_mask)``."""
     dy, x, grid = call.need(0), call.need(1), call.need(2)

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.element_types import scalar_type
-from torch_tb_profiler.hardware.work import Work, model, named, per_element, vector_work
+from torch_tb_profiler.hardware.work import Work, models_beside, per_element, vector_work
 
-_QUANTIZE = (
-    "4 FLOPs per element: scale, round, shift, clamp; input, scales and zero points read once,"
-    " result written once"
-)
-_FAKE = (
-    "6 FLOPs per element: scale, round, shift, clamp, shift and scale back; the mask is a boolean"
-    " per element"
-)
+modelled = models_beside(__file__)
 
 
-@model("quantization", "aten::quantize_per_tensor", "aten::quantize_per_channel", source=_QUANTIZE)
+@modelled
 def quantize(call: Call) -> Work | None:
     """``quantize_per_tensor(x, scale, zero_point, dtype)``, ``quantize_per_channel(x, scales,
     zero_points, axis, dtype)``.
@@ -27,86 +20,7 @@ def quantize(call: Call) -> Work | None:
     return per_element(4, x, [x, call.tensor(1), call.tensor(2)], [Tensor(x.shape, dtype)])
 
 
-@model(
-    "quantization",
-    "aten::dequantize",
-    source="2 FLOPs per element: shift and scale; input read, float32 written once",
-)
-def dequantize(call: Call) -> Work | None:
-    """``dequantize(x)``."""
-    x = call.need(0)
-    result = Tensor(x.shape, "float32")
-    return per_element(2, result, [x], [result])
-
-
-@model(
-    "quantization",
-    *named(
-        "aten",
-        "fake_quantize_per_tensor_affine_cachemask fake_quantize_per_channel_affine_cachemask"
-        " _fake_quantize_per_tensor_affine_cachemask_tensor_qparams"
-        " _fake_quantize_learnable_per_tensor_affine"
-        " _fake_quantize_learnable_per_channel_affine",
-    ),
-    source=_FAKE,
-)
-def fake(call: Call) -> Work | None:
-    """``fake_quantize_per_tensor_affine_cachemask(x, scale, zero_point, …)`` returns the result and
-    the clamp mask.
-    """
-    x = call.need(0)
-    mask = Tensor(x.shape, "bool") if "cachemask" in call.name else None
-    return per_element(6, x, [x, call.tensor(1), call.tensor(2)], [x.dense, mask])
-
-
-@model(
-    "quantization",
-    *named("aten", "_fused_moving_avg_obs_fq_helper fused_moving_avg_obs_fake_quant"),
-    source=_FAKE + "; 2 more for the extremes",
-)
-def observed(call: Call) -> Work | None:
-    """``_fused_moving_avg_obs_fq_helper(x, …)``: extremes, moving averages, fake quantization."""
-    x = call.need(0)
-    return per_element(8, x, [x], [x.dense, Tensor(x.shape, "bool")])
-
-
-@model(
-    "quantization",
-    *named(
-        "_C",
-        "static_scaled_fp8_quant dynamic_scaled_fp8_quant dynamic_per_token_scaled_fp8_quant"
-        " static_scaled_int8_quant dynamic_scaled_int8_quant",
-    ),
-    *named(
-        "aiter",
-        "static_per_tensor_quant dynamic_per_tensor_quant dynamic_per_token_scaled_quant"
-        " dynamic_per_group_scaled_quant dynamic_per_group_scaled_quant_fp4",
-    ),
-    source=(
-        "2 FLOPs per element (scale, clamp), 2 more (magnitude, maximum) for a dynamic scale; input"
-        " read, result and scales once (vLLM, AITER)"
-    ),
-)
-def scaled(call: Call) -> Work | None:
-    """``static_scaled_fp8_quant(out, x, scale)``; ``dynamic_…`` writes the scale."""
-    out, x, scale = call.need(0), call.need(1), call.tensor(2)
-    if "dynamic" in call.name:
-        return per_element(4, x, [x], [out, scale])
-    return per_element(2, x, [x, scale], [out])
-
-
-@model(
-    "quantization",
-    *named(
-        "fbgemm",
-        "FloatToHFP8Quantized FloatToFP8RowwiseQuantized"
-        " HFP8QuantizedToFloat FP8RowwiseQuantizedToFloat",
-    ),
-    source=(
-        "2 FLOPs per element (scale, clamp), 2 more (magnitude, maximum) for the scale of a row;"
-        " input read, result written once (FBGEMM)"
-    ),
-)
+@modelled
 def of_collectives(call: Call) -> Work | None:
     """``FloatToFP8RowwiseQuantized(x, forward)`` and back: each row ends with eight bytes of scale."""
     x = call.need(0)
@@ -121,18 +35,7 @@ def of_collectives(call: Call) -> Work | None:
     return vector_work(flops, "float32", [x], [out], {"shape": x.shape})
 
 
-@model(
-    "quantization",
-    *named("_C", "per_token_group_fp8_quant per_token_group_quant_int8"),
-    *named("sgl_kernel", "sgl_per_token_group_quant_fp8 sgl_per_token_group_quant_int8"),
-    *named("sgl_kernel", "sgl_per_token_quant_fp8 sgl_per_tensor_quant_fp8"),
-    *named("sgl_kernel", "sgl_per_token_group_quant_8bit sgl_per_token_group_quant_8bit_v2"),
-    *named("_C", "per_token_group_fp8_quant_packed"),
-    source=(
-        "4 FLOPs per element: magnitude, maximum, scale, clamp (2 with a given scale); input read,"
-        " result and scales once (vLLM, SGLang)"
-    ),
-)
+@modelled
 def by_groups(call: Call) -> Work | None:
     """``per_token_group_fp8_quant(x, out, scales, group_size, …)``, ``sgl_per_tensor_quant_fp8(x,
     out, scale, is_static)``.
@@ -143,15 +46,7 @@ def by_groups(call: Call) -> Work | None:
     return per_element(4, x, [x], [out, scales])
 
 
-@model(
-    "quantization",
-    "sgl_kernel::scaled_fp4_quant",
-    "_C::scaled_fp4_quant",
-    source=(
-        "4 FLOPs per element: magnitude, maximum, scale, clamp; input and its scale read, result"
-        " and scales of blocks (an eight-bit float per 16 elements) written once (vLLM, SGLang)"
-    ),
-)
+@modelled
 def to_fp4(call: Call) -> Work | None:
     """``scaled_fp4_quant(out, x, scales of blocks, scale of x)``; vLLM returns both in
     ``scaled_fp4_quant(x, scale of x, swizzled)``.
@@ -167,30 +62,7 @@ def to_fp4(call: Call) -> Work | None:
     return per_element(4, x, [x, scale], [out, blocks])
 
 
-@model(
-    "quantization",
-    *named("_C", "scaled_fp4_experts_quant"),
-    *named("sgl_kernel", "scaled_fp4_experts_quant"),
-    source=(
-        "4 FLOPs per element: magnitude, maximum, scale, clamp; input and scales of experts read,"
-        " result and scales of blocks written once (vLLM, SGLang)"
-    ),
-)
-def experts_to_fp4(call: Call) -> Work | None:
-    """``scaled_fp4_experts_quant(out, scales of blocks, x, scales of experts, offsets, …)``."""
-    out, x, scales = call.need(0), call.need(2), call.tensor(3)
-    blocks = Tensor((x.elements // 16,), "uint8")
-    return per_element(4, x, [x, scales], [out, blocks])
-
-
-@model(
-    "quantization",
-    "vllm::triton_per_token_group_quant_fp8",
-    source=(
-        "4 FLOPs per element: magnitude, maximum, scale, clamp; input read, a byte per element and a"
-        " float32 per group written once (vLLM)"
-    ),
-)
+@modelled
 def returned_by_groups(call: Call) -> Work | None:
     """``triton_per_token_group_quant_fp8(x, group)``."""
     x, group = call.need(0), call.integer(1)
@@ -200,29 +72,7 @@ def returned_by_groups(call: Call) -> Work | None:
     return per_element(4, x, [x], [Tensor(x.shape, "uint8"), scales])
 
 
-@model(
-    "quantization",
-    "aiter::smoothquant_fwd",
-    source=(
-        "5 FLOPs per element: smooth, magnitude, maximum, scale, clamp; input and its scales read,"
-        " result and its scales written once (AITER)"
-    ),
-)
-def smoothed(call: Call) -> Work | None:
-    """``smoothquant_fwd(out, x, x scales, scales)``."""
-    out, x, smooth, scales = (call.need(i) for i in range(4))
-    return per_element(5, x, [x, smooth], [out, scales])
-
-
-@model(
-    "quantization",
-    *named("fbgemm", "quantize_fp8_per_tensor quantize_fp8_per_row quantize_fp8_per_col"),
-    *named("bitsandbytes", "int8_vectorwise_quant quantize_4bit quantize_blockwise"),
-    source=(
-        "4 FLOPs per element: magnitude, maximum, scale, clamp; input read, result and scales"
-        " written once (FBGEMM, bitsandbytes)"
-    ),
-)
+@modelled
 def with_scales(call: Call) -> Work | None:
     """``quantize_fp8_per_row(x, …)``, ``quantize_4bit(x, blocksize, …)``, ``quantize_blockwise(x,
     code, blocksize)``.
@@ -241,17 +91,7 @@ def with_scales(call: Call) -> Work | None:
     return per_element(4, x, [x, call.tensor(1)], [result, Tensor((scales,), "float32")])
 
 
-@model(
-    "quantization",
-    *named(
-        "bitsandbytes",
-        "dequantize_4bit dequantize_blockwise int8_mm_dequant int8_vectorwise_dequant",
-    ),
-    source=(
-        "1 FLOP per element of the result, 2 with scales of rows and of columns; packed input and"
-        " scales read, result written (bitsandbytes)"
-    ),
-)
+@modelled
 def from_packed(call: Call) -> Work | None:
     """``dequantize_4bit(x, absmax, blocksize, type, shape, dtype)``, ``dequantize_blockwise(x,
     absmax, code, blocksize, dtype)``, ``int8_mm_dequant(x, row scales, column scales, dtype,

@@ -8,10 +8,11 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.hardware.call import Call, Tensor, known
 from torch_tb_profiler.hardware.element_types import precision, scalar_type
-from torch_tb_profiler.hardware.families.gemm import SOURCE, listed_scales, product
-from torch_tb_profiler.hardware.work import Work, matrix_work, model, named
+from torch_tb_profiler.hardware.families.gemm import listed_scales, product
+from torch_tb_profiler.hardware.work import Work, matrix_work, model, models_beside
 
-_SCALED = SOURCE + "; the scales read once"
+modelled = models_beside(__file__)
+
 _PACKED = (
     "2·M·N·K FLOPs in the type of A; the weight, its scales and zero points read once as stored, C"
     " written once"
@@ -22,7 +23,7 @@ _SPARSE = (
 )
 
 
-@model("gemm", "aten::_scaled_mm_v2", source=_SCALED)
+@modelled
 def scaled_mm(call: Call) -> Work | None:
     """``_scaled_mm_v2(A, B, scales of A, recipes, swizzles, scales of B, recipes, swizzles, bias,
     …)``.
@@ -33,7 +34,7 @@ def scaled_mm(call: Call) -> Work | None:
     return product(*map(call.tensor, (0, 1, 8)), *scales, out_dtype=dtype)
 
 
-@model("gemm", "aten::_mixed_dtypes_linear", source=_PACKED)
+@modelled
 def mixed_linear(call: Call) -> Work | None:
     """``_mixed_dtypes_linear(x, W[K, N], scale, bias, activation)``; a byte holds two four-bit
     weights.
@@ -71,11 +72,7 @@ def semi_structured(call: Call) -> Work | None:
     return matrix_work(rows * outputs * k, weights, tensors, sizes, others)
 
 
-@model(
-    "gemm",
-    *named("sgl_kernel", "fp8_scaled_mm int8_scaled_mm fp8_blockwise_scaled_mm"),
-    source=_SCALED + " (SGLang)",
-)
+@modelled
 def sglang_scaled_mm(call: Call) -> Work | None:
     """``fp8_scaled_mm(A, B, scales of A, scales of B, out_dtype, bias)``."""
     dtype = scalar_type(call.value(4))
@@ -84,22 +81,13 @@ def sglang_scaled_mm(call: Call) -> Work | None:
     return product(*map(call.tensor, (0, 1, 5, 2, 3)), out_dtype=dtype)
 
 
-@model(
-    "gemm",
-    "_C::cutlass_scaled_mm_azp",
-    source=_SCALED + " (vLLM: out, A, B, scales of A and B, adjustment and zero points of A, bias)",
-)
+@modelled
 def vllm_scaled_mm_azp(call: Call) -> Work | None:
     """``cutlass_scaled_mm_azp(out, A, B, a_scales, b_scales, azp_adj, azp, bias)``."""
     return product(*map(call.tensor, (1, 2, 7, 3, 4, 5, 6)), out_dtype=call.need(0).dtype)
 
 
-@model(
-    "gemm",
-    "_C::cutlass_scaled_fp4_mm",
-    "sgl_kernel::cutlass_scaled_fp4_mm",
-    source=_SCALED + "; a byte holds two four-bit floats (vLLM, SGLang)",
-)
+@modelled
 def fp4_mm(call: Call) -> Work | None:
     """``cutlass_scaled_fp4_mm(out, A[M, K/2], B[N, K/2], block scales of A and B, alpha)``."""
     out, a, b, *scales = call.need(0), call.need(1), call.need(2), *map(call.tensor, (3, 4, 5))
@@ -110,21 +98,13 @@ def fp4_mm(call: Call) -> Work | None:
     return replace(work, precision="fp4")
 
 
-@model("gemm", "sgl_kernel::bmm_fp8", source=_SCALED + " (FlashInfer, SGLang)")
+@modelled
 def bmm_fp8(call: Call) -> Work | None:
     """``bmm_fp8(A, B, out, scale of A, scale of B, …)``."""
     return product(*map(call.tensor, (0, 1, -1, 3, 4)), out_dtype=call.need(2).dtype)
 
 
-@model(
-    "gemm",
-    *(
-        f"{library}::{word}"
-        for library in ("_C", "sgl_kernel")
-        for word in ("dsv3_fused_a_gemm", "dsv3_router_gemm", "fp32_router_gemm")
-    ),
-    source=SOURCE + " (vLLM, SGLang)",
-)
+@modelled
 def into_output(call: Call) -> Work | None:
     """``dsv3_fused_a_gemm(out[M, N], A[M, K], B)``: B is the weight or its transpose."""
     out, a, b = call.need(0), call.need(1), call.need(2)
@@ -166,7 +146,7 @@ def int4_gemm(call: Call) -> Work | None:
     return _packed(a, weight.shape[dim] * each, [weight, call.tensor(2), call.tensor(3)])
 
 
-@model("gemm", *named("bitsandbytes", "gemm_4bit gemv_4bit"), source=_PACKED + " (bitsandbytes)")
+@modelled
 def bitsandbytes_4bit(call: Call) -> Work | None:
     """``gemm_4bit(A, packed B, shape of B [N, K], absmax, …, bias)``, ``gemv_4bit(A, packed B,
     shape of B, …)``.
@@ -180,13 +160,7 @@ def bitsandbytes_4bit(call: Call) -> Work | None:
     return _packed(a, shape[0], [*read, bias], biased=bias is not None)
 
 
-@model(
-    "gemm",
-    *named("bitsandbytes", "int8_linear_matmul int8_scaled_mm"),
-    *named("fbgemm", "f8f8bf16_rowwise f8f8bf16_tensorwise f8f8bf16 i8i8bf16 i8i8bf16_dynamic"),
-    "npu::npu_linear",
-    source=_SCALED + " (bitsandbytes, FBGEMM, torch_npu)",
-)
+@modelled
 def by_rows(call: Call) -> Work | None:
     """``f8f8bf16_rowwise(x[M, K], W[N, K], scales of x, scales of W, bias, …)``; FBGEMM's return
     bfloat16.
@@ -206,9 +180,7 @@ def by_rows(call: Call) -> Work | None:
     return product(x, Tensor(weight.shape[::-1], weight.dtype), bias, *scales, out_dtype=dtype)
 
 
-@model(
-    "gemm", *named("fbgemm", "f8i4bf16_rowwise bf16i4bf16_rowwise"), source=_PACKED + " (FBGEMM)"
-)
+@modelled
 def fbgemm_int4(call: Call) -> Work | None:
     """``f8i4bf16_rowwise(x[M, K], W[N, K/2], …)``: a byte holds two weights; returns bfloat16."""
     x, weight = call.need(0), call.need(1)
@@ -217,13 +189,7 @@ def fbgemm_int4(call: Call) -> Work | None:
     return _packed(x, weight.shape[0], [call.tensor(i) for i in range(1, 5)], out_dtype="bfloat16")
 
 
-@model(
-    "gemm",
-    "tex_ts::te_gemm_ts",
-    source=SOURCE
-    + "; M·N·K is the root of the product of the three element counts, transposed or not"
-    " (Transformer Engine)",
-)
+@modelled
 def transformer_engine(call: Call) -> Work | None:
     """``te_gemm_ts(A, scale of A, …, B, …, D, …, bias, …)`` with 22 or 17 arguments; bytes are fp8."""
     *operands, last = known({22: (0, 5, 10, 14), 17: (0, 4, 8, 10)}.get(len(call.inputs)))
@@ -238,11 +204,7 @@ def transformer_engine(call: Call) -> Work | None:
     return replace(work, precision="fp8") if a.element_bytes == 1 else work
 
 
-@model(
-    "gemm",
-    "pyg::segment_matmul",
-    source="2·M·N·K FLOPs summed over the segments: every row meets one of the weights",
-)
+@modelled
 def segments(call: Call) -> Work | None:
     """``segment_matmul(x[M, K], ends of segments, W[segments, K, N])`` of PyG."""
     x, ends, weight = call.need(0), call.tensor(1), call.need(2)
@@ -253,7 +215,7 @@ def segments(call: Call) -> Work | None:
     return matrix_work(2 * m * n * k, x, tensors, {"G": groups, "M": m, "N": n, "K": k})
 
 
-@model("gemm", "aten::_foreach_mm", source=SOURCE + ", summed over the pairs of a list")
+@modelled
 def pairs(call: Call) -> Work | None:
     """``_foreach_mm(As, Bs)``."""
     lefts, rights = known(call.tensors(0)), known(call.tensors(1))

@@ -5,28 +5,18 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from torch_tb_profiler.hardware.call import Call, Tensor, known, moved
-from torch_tb_profiler.hardware.work import Work, matrix_work, model, per_element, vector_work
-
-SOURCE = (
-    "2·T·B FLOPs per element of the weight matrices (a multiplication and an addition per time step"
-    " and sequence), T·B per element of a bias and per gate for the sum and the activation, T·B·5"
-    " per hidden element of LSTM and GRU; input, weights and states read once, output written once"
-)
-_BACKWARD = (
-    "twice the FLOPs of the forward: a product for the gradient of the input and one for that of"
-    " the weight"
-)
-_LSTM_CELL = (
-    "13 FLOPs per hidden element (4 sums and 4 activations of gates, 5 for cell and output), 8 more"
-    " with biases"
-)
-_GRU_CELL = (
-    "11 FLOPs per hidden element (3 sums and 3 activations of gates, 5 for the state), 6 more with"
-    " biases"
+from torch_tb_profiler.hardware.work import (
+    Work,
+    matrix_work,
+    models_beside,
+    per_element,
+    vector_work,
 )
 
+modelled = models_beside(__file__)
 
-@model("recurrent", "aten::lstm", "aten::gru", "aten::rnn_tanh", "aten::rnn_relu", source=SOURCE)
+
+@modelled
 def layers(call: Call) -> Work | None:
     """``lstm(x, states, parameters, …, batch_first)``; packed sequences have the batch sizes
     second.
@@ -36,21 +26,21 @@ def layers(call: Call) -> Work | None:
     return _network(call, call.tensors(3 if packed else 2), gated=gated)
 
 
-@model("recurrent", "aten::_cudnn_rnn", "aten::miopen_rnn", source=SOURCE)
+@modelled
 def library(call: Call) -> Work | None:
     """``_cudnn_rnn(x, weights, stride, buffer, h, c, mode, …)``; mode 2 is LSTM, 3 GRU."""
     mode = call.value(6 if "cudnn" in call.name else 5)
     return _network(call, call.tensors(1), gated=mode in (2, 3))
 
 
-@model("recurrent", "aten::_cudnn_rnn_backward", "aten::miopen_rnn_backward", source=_BACKWARD)
+@modelled
 def library_backward(call: Call) -> Work | None:
     """``_cudnn_rnn_backward(x, weights, stride, buffer, h, c, y, dy, dh, dc, mode, …)``."""
     first = 6 if "cudnn" in call.name else 5
     return _both_gradients(call, call.tensors(1), first, first + 1, mode=first + 4)
 
 
-@model("recurrent", "aten::mkldnn_rnn_layer_backward", source=_BACKWARD)
+@modelled
 def layer_backward(call: Call) -> Work | None:
     """``mkldnn_rnn_layer_backward(x, W_ih, W_hh, b_ih, b_hh, h, c, y, …, dy, dh, dc, reverse, mode,
     …)``.
@@ -74,42 +64,25 @@ def _both_gradients(
     return replace(forward, flops=flops, bytes=data, bias_flops=bias_flops)
 
 
-@model("recurrent", "aten::mkldnn_rnn_layer", source=SOURCE)
+@modelled
 def layer(call: Call) -> Work | None:
     """``mkldnn_rnn_layer(x, W_ih, W_hh, b_ih, b_hh, h, c, …, mode, …)``: one layer, one direction."""
     return _network(call, _of_layer(call), gated=call.value(9) in (2, 3))
 
 
-@model("recurrent", "aten::_thnn_fused_lstm_cell", source=_LSTM_CELL)
+@modelled
 def lstm_cell(call: Call) -> Work | None:
     """``_thnn_fused_lstm_cell(gates of x, gates of h, c, biases)``, after the two products."""
     return _cell(call, 13, 8, states=2)
 
 
-@model("recurrent", "aten::_thnn_fused_gru_cell", source=_GRU_CELL)
+@modelled
 def gru_cell(call: Call) -> Work | None:
     """``_thnn_fused_gru_cell(gates of x, gates of h, h, biases)``."""
     return _cell(call, 11, 6, states=1)
 
 
-@model(
-    "recurrent",
-    "aten::_thnn_fused_lstm_cell_backward_impl",
-    source="20 FLOPs per hidden element: the derivatives of four gates and of the cell",
-)
-def lstm_cell_backward(call: Call) -> Work | None:
-    """``_thnn_fused_lstm_cell_backward_impl(dh, dc, c before, c after, gates, has_bias)``."""
-    before, after, gates = call.need(2), call.need(3), call.need(4)
-    read = [call.tensor(0), call.tensor(1), before, after, gates]
-    written, parameters = [gates.dense, before.dense], {"shape": before.shape}
-    return vector_work(20 * before.elements, gates.dtype, read, written, parameters)
-
-
-@model(
-    "recurrent",
-    "aten::_thnn_fused_gru_cell_backward",
-    source="16 FLOPs per hidden element: the derivatives of three gates and of the state",
-)
+@modelled
 def gru_cell_backward(call: Call) -> Work | None:
     """``_thnn_fused_gru_cell_backward(dh, workspace, has_bias)`` returns gradients of gates and
     state.

@@ -10,19 +10,13 @@ from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.element_types import kind, scalar_type
 from torch_tb_profiler.hardware.families.elementwise import shown
 from torch_tb_profiler.hardware.results import broadcast, promoted, reduced
-from torch_tb_profiler.hardware.work import Work, model, named, per_element, vector_work
+from torch_tb_profiler.hardware.work import Work, model, models_beside, per_element, vector_work
+
+modelled = models_beside(__file__)
 
 SOURCE = (
     "FLOPs per element: 1 of sums, products, extremes (1 more per output of a mean), 2 of norms, 4"
     " of variances and logsumexp; input and result once"
-)
-_SOFTMAX = (
-    "5 FLOPs per element: maximum, difference, exponential, sum, and quotient (softmax) or"
-    " difference (log_softmax); input read, result written once"
-)
-_SOFTMAX_BACKWARD = (
-    "4 FLOPs per element: a product, a sum, a difference, a product; dy and y read once, dx written"
-    " once"
 )
 
 
@@ -114,11 +108,7 @@ def _result(call: Call, rule: _Reduction, dtype: str, whole: bool) -> str:
     return "int64" if rule == _SUM and kind(dtype) in ("int", "bool") else dtype
 
 
-@model(
-    "reduction",
-    *named("aten", "cumsum cumprod cumsum_ cumprod_ logcumsumexp _logcumsumexp"),
-    source="1 FLOP per element; input read, result written once",
-)
+@modelled
 def scan(call: Call) -> Work | None:
     """``cumsum(x, dim, dtype)``."""
     x = call.need(0)
@@ -130,25 +120,7 @@ def scan(call: Call) -> Work | None:
     return vector_work(x.elements, dtype, [x], [result], {"shape": x.shape})
 
 
-@model(
-    "reduction",
-    *named("aten", "_cummax_helper _cummin_helper"),
-    source="1 FLOP per element, a comparison; input read, values and int64 positions written",
-)
-def scan_of_extremes(call: Call) -> Work | None:
-    """``_cummax_helper(x, values, indices, dim)``."""
-    x, values, indices = call.need(0), call.tensor(1), call.tensor(2)
-    return per_element(1, x, [x], [values, indices])
-
-
-@model(
-    "reduction",
-    *named("aten", "trace equal"),
-    source=(
-        "1 FLOP per element: of the diagonal (trace), of both tensors' (equal); they read, one"
-        " value written"
-    ),
-)
+@modelled
 def to_one(call: Call) -> Work | None:
     """``trace(x)``, ``equal(a, b)``."""
     a, b = call.need(0), call.tensor(1)
@@ -162,14 +134,7 @@ def to_one(call: Call) -> Work | None:
     return vector_work(diagonal.elements, a.dtype, [diagonal], [one], {"shape": a.shape})
 
 
-@model(
-    "reduction",
-    "_C::selective_scan_fwd",
-    source=(
-        "7 FLOPs per token, channel and state: Δ·A, its exponential, Δu·B, the products with the"
-        " old state and with C, two sums; all read once (vLLM)"
-    ),
-)
+@modelled
 def selective_scan(call: Call) -> Work | None:
     """``selective_scan_fwd(u[…, D, L], delta, A[D, N], B, C, D, z, bias, …)``, in place of delta or
     z.
@@ -181,14 +146,7 @@ def selective_scan(call: Call) -> Work | None:
     return per_element(7 * states, u, [u, delta, a, *rest], [u], states=states)
 
 
-@model(
-    "reduction",
-    "aten::_cdist_forward",
-    source=(
-        "3 FLOPs per pair of rows and column: difference, power, sum; both inputs read, a distance"
-        " per pair written"
-    ),
-)
+@modelled
 def distances(call: Call) -> Work | None:
     """``_cdist_forward(x1[…, P, M], x2[…, R, M], p, compute_mode)``."""
     a, b = call.need(0), call.need(1)
@@ -199,14 +157,7 @@ def distances(call: Call) -> Work | None:
     return per_element(3 * columns, result, [a, b], [result], columns=columns)
 
 
-@model(
-    "reduction",
-    "aten::_cdist_backward",
-    source=(
-        "5 FLOPs per pair of rows and column: difference, power, two products, sum; all read once,"
-        " the gradient written"
-    ),
-)
+@modelled
 def distances_backward(call: Call) -> Work | None:
     """``_cdist_backward(dy, x1[…, P, M], x2[…, R, M], p, distances)``."""
     dy, a, b, known = call.need(0), call.need(1), call.need(2), call.tensor(4)
@@ -215,22 +166,14 @@ def distances_backward(call: Call) -> Work | None:
     return vector_work(5 * dy.elements * columns, a.dtype, [dy, a, b, known], [a.dense], parameters)
 
 
-@model(
-    "reduction",
-    "aten::histc",
-    source="2 FLOPs per element: a difference and a quotient; input read, the bins written",
-)
+@modelled
 def histogram(call: Call) -> Work | None:
     """``histc(x, bins, min, max)``."""
     x, bins = call.need(0), call.integer(1)
     return per_element(2, x, [x], [Tensor((bins,), x.dtype)])
 
 
-@model(
-    "softmax",
-    *named("aten", "_softmax _log_softmax _safe_softmax _masked_softmax"),
-    source=_SOFTMAX,
-)
+@modelled
 def softmax(call: Call) -> Work | None:
     """``_softmax(x, dim, half_to_float)``, ``_masked_softmax(x, mask, …)``."""
     x, mask = call.need(0), call.tensor(1)
@@ -239,11 +182,7 @@ def softmax(call: Call) -> Work | None:
     return per_element(5, x, [x, mask], [result], dim=call.value(1))
 
 
-@model(
-    "softmax",
-    *named("aten", "_softmax_backward_data _log_softmax_backward_data _masked_softmax_backward"),
-    source=_SOFTMAX_BACKWARD,
-)
+@modelled
 def softmax_backward(call: Call) -> Work | None:
     """``_softmax_backward_data(dy, y, dim, input_dtype)``, ``_masked_softmax_backward(dy, y, mask,
     dim)``.

@@ -6,8 +6,18 @@ import math
 
 import msgspec
 
+from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.hardware.call import Call, Tensor, known
-from torch_tb_profiler.hardware.work import Work, model, named, per_element, vector_work
+from torch_tb_profiler.hardware.work import (
+    Work,
+    described,
+    model,
+    models_beside,
+    per_element,
+    vector_work,
+)
+
+modelled = models_beside(__file__)
 
 _RMS = (
     "TraceLens: 2 FLOPs per element (1 without a weight), 2 per element for the mean of squares and"
@@ -37,78 +47,13 @@ class _Form(msgspec.Struct, frozen=True):
     """Scales that are written."""
 
 
-_OUT = _Form(out=0, x=1, weight=2)
-_IN_PLACE = _Form(out=0, x=0, residual=1, sum=1, weight=2)
-_RETURNED = _Form(x=0, weight=1)
-_TWO_OUT = _Form(out=0, x=1, residual=2, sum=3, weight=4)
-_DYNAMIC = _Form(out=0, x=1, made=2, weight=3)
-_DYNAMIC_ADDED = _Form(out=0, x=1, residual=2, sum=3, made=4, weight=5)
-_PER_TOKEN = _Form(out=0, x=1, weight=2, made=3, residual=6, sum=6)
-_PLAIN_FORMS = {
-    **dict.fromkeys(
-        (
-            "_C::rms_norm",
-            *named("sgl_kernel", "rmsnorm gemma_rmsnorm"),
-            *named("flashinfer", "rmsnorm gemma_rmsnorm"),
-            *named("aiter", "rmsnorm rms_norm_cu"),
-        ),
-        _OUT,
-    ),
-    **dict.fromkeys(
-        ("vllm::rocm_aiter_rms_norm", *named("aiter", "rms_norm rmsnorm2d_fwd rmsnorm2d_fwd_ck")),
-        _RETURNED,
-    ),
-}
-_ADDED_FORMS = {
-    **dict.fromkeys(
-        (
-            "_C::fused_add_rms_norm",
-            *named("sgl_kernel", "fused_add_rmsnorm gemma_fused_add_rmsnorm"),
-            *named("flashinfer", "fused_add_rmsnorm gemma_fused_add_rmsnorm"),
-            "aiter::fused_add_rms_norm_cu",
-        ),
-        _IN_PLACE,
-    ),
-    "vllm::rocm_aiter_rmsnorm2d_fwd_with_add": _Form(x=0, residual=1, weight=2),
-    **dict.fromkeys(
-        named("aiter", "rmsnorm2d_fwd_with_add rmsnorm2d_fwd_with_add_ck add_rmsnorm"), _TWO_OUT
-    ),
-}
-_QUANTIZED_FORMS = {
-    "_C::rms_norm_static_fp8_quant": _Form(out=0, x=1, weight=2, given=3),
-    "_C::fused_add_rms_norm_static_fp8_quant": _Form(
-        out=0, x=1, residual=2, sum=2, weight=3, given=4
-    ),
-    **dict.fromkeys(
-        named("_C", "rms_norm_dynamic_per_token_quant rms_norm_per_block_quant"), _PER_TOKEN
-    ),
-    **dict.fromkeys(
-        named(
-            "aiter",
-            "rmsnorm2d_fwd_with_dynamicquant rmsnorm2d_fwd_with_dynamicquant_ck rmsnorm_quant",
-        ),
-        _DYNAMIC,
-    ),
-    **dict.fromkeys(
-        named(
-            "aiter",
-            "rmsnorm2d_fwd_with_add_dynamicquant rmsnorm2d_fwd_with_add_dynamicquant_ck"
-            " add_rmsnorm_quant",
-        ),
-        _DYNAMIC_ADDED,
-    ),
-    **dict.fromkeys(
-        named("aiter", "rmsnorm2d_fwd_with_smoothquant rmsnorm2d_fwd_with_smoothquant_ck"),
-        _Form(out=0, x=1, given=2, made=3, weight=4),
-    ),
-    **dict.fromkeys(
-        named("aiter", "rmsnorm2d_fwd_with_add_smoothquant rmsnorm2d_fwd_with_add_smoothquant_ck"),
-        _Form(out=0, x=1, residual=2, sum=3, given=4, made=5, weight=6),
-    ),
-}
+_ROWS, *_ = rows_beside(__file__)
+_PLAIN_FORMS, _ADDED_FORMS, _QUANTIZED_FORMS = (
+    described(_ROWS[key], _Form) for key in ("plain", "added", "quantized")
+)
 
 
-@model("normalization", "aten::rms_norm", "aten::_fused_rms_norm", source=_RMS)
+@modelled
 def rms_norm(call: Call) -> Work | None:
     """``rms_norm(x, normalized_shape, weight, eps)``."""
     x, weight = call.need(0), call.tensor(2)
@@ -142,13 +87,7 @@ def quantized_rms_norm(call: Call) -> Work | None:
     return _fused(call, _QUANTIZED_FORMS[call.name])
 
 
-@model(
-    "normalization",
-    *named(
-        "vllm", "rocm_aiter_rmsnorm_fp8_group_quant rocm_aiter_rmsnorm_with_add_fp8_group_quant"
-    ),
-    source=_QUANTIZED,
-)
+@modelled
 def grouped_rms_norm(call: Call) -> Work | None:
     """``rocm_aiter_rmsnorm_with_add_fp8_group_quant(x, residual, weight, eps, group)`` returns the
     quantized result, its float32 scales and the sum.
@@ -164,7 +103,7 @@ def grouped_rms_norm(call: Call) -> Work | None:
     return _rms(x, x.shape[-1], weight, [x, residual], written, (4 + added) * x.elements)
 
 
-@model("normalization", "vllm::rocm_aiter_triton_add_rmsnorm_pad", source=_ADDED)
+@modelled
 def padded_rms_norm(call: Call) -> Work | None:
     """``rocm_aiter_triton_add_rmsnorm_pad(x, weight, eps, residual, multiple)``: rows of the result
     are filled up with zeros.
@@ -194,21 +133,14 @@ def _fused(call: Call, form: _Form) -> Work | None:
     return _rms(x, x.shape[-1], weight, [x, residual, given], [out, total, made], extra)
 
 
-@model("normalization", "npu::npu_rms_norm", source=_RMS + " (torch_npu)")
+@modelled
 def npu_rms_norm(call: Call) -> Work | None:
     """``npu_rms_norm(x, weight, eps)``."""
     x, weight = call.need(0), call.need(1)
     return _rms(x, weight.elements, weight, [x], [x.dense])
 
 
-@model(
-    "normalization",
-    "aten::_fused_rms_norm_backward",
-    source=(
-        "TraceLens: 6 FLOPs per element for the input's gradient, 2 for the weight's; dy, x, weight"
-        " and deviations read once, the gradients written once"
-    ),
-)
+@modelled
 def rms_norm_backward(call: Call) -> Work | None:
     """``_fused_rms_norm_backward(dy, x, normalized_shape, rstd, weight, output_mask)``."""
     gradient, x, weight, asked = call.need(0), call.need(1), call.tensor(4), known(call.flags(5, 2))

@@ -5,21 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch_tb_profiler.hardware.call import Call, Tensor
-from torch_tb_profiler.hardware.work import Work, model, named, vector_work
+from torch_tb_profiler.hardware.work import Work, models_beside, vector_work
 
-SOURCE = (
-    "three FLOPs per rotated element (six per pair: four products, two sums); rotated elements read"
-    " and written, positions and their rows of the table read"
-)
+modelled = models_beside(__file__)
 
 
-@model(
-    "elementwise",
-    *named("_C", "rotary_embedding batched_rotary_embedding"),
-    *named("sgl_kernel", "rotary_embedding"),
-    "vllm::flashinfer_rotary_embedding",
-    source=SOURCE + " (vLLM, SGLang)",
-)
+@modelled
 def rotary(call: Call) -> Work | None:
     """``rotary_embedding(positions, q, k, head_size, cos_sin_cache, is_neox)``, in place."""
     positions, q, k, table = call.need(0), call.need(1), call.tensor(2), call.need(4)
@@ -30,11 +21,7 @@ def rotary(call: Call) -> Work | None:
     return _work(q, parts, parts, [positions, rows])
 
 
-@model(
-    "elementwise",
-    *named("aiter", "rotary_embedding_fwd batched_rotary_embedding"),
-    source=SOURCE + " (AITER)",
-)
+@modelled
 def rotary_of_two_tables(call: Call) -> Work | None:
     """``rotary_embedding_fwd(positions, q, k, head_size, cos, sin, …)``, in place."""
     positions, q, k = call.need(0), call.need(1), call.tensor(2)
@@ -44,11 +31,7 @@ def rotary_of_two_tables(call: Call) -> Work | None:
     return _work(q, parts, parts, [positions, Tensor((positions.elements, size), cos.dtype)])
 
 
-@model(
-    "elementwise",
-    *named("aiter", "rope_cached_positions_2c_fwd_impl rope_cached_positions_fwd_impl"),
-    source=SOURCE + "; elements that are not rotated are copied (AITER)",
-)
+@modelled
 def rotary_of_aiter(call: Call) -> Work | None:
     """``rope_cached_positions_2c_fwd_impl(out_q, out_k, q, k, cos, sin, positions, style,
     reuse_freqs_front_part, nope_first)``, ``rope_cached_positions_fwd_impl(out, x, cos, sin,
@@ -65,13 +48,7 @@ def rotary_of_aiter(call: Call) -> Work | None:
     return _work(parts[0], rotated, parts, [positions, row], outs)
 
 
-@model(
-    "elementwise",
-    *named("sgl_kernel", "apply_rope_pos_ids_cos_sin_cache"),
-    *named("flashinfer", "apply_rope_pos_ids_cos_sin_cache"),
-    source=SOURCE
-    + "; with buffers, keys and values are written into them too (FlashInfer, SGLang)",
-)
+@modelled
 def rotary_of_flashinfer(call: Call) -> Work | None:
     """``apply_rope_pos_ids_cos_sin_cache(q[tokens, H, d], k, q_out, k_out, cos_sin_cache, positions,
     interleave, …, v, k_buffer, v_buffer, slots)``.
@@ -93,11 +70,7 @@ def rotary_of_flashinfer(call: Call) -> Work | None:
     return _work(parts[0], rotated, parts, read, written)
 
 
-@model(
-    "elementwise",
-    "_C_cache_ops::concat_and_cache_mla_rope_fused",
-    source=SOURCE + "; the latent and the rotated key written into the cache (vLLM)",
-)
+@modelled
 def rotary_into_cache(call: Call) -> Work | None:
     """``concat_and_cache_mla_rope_fused(positions, q_pe, k_pe, kv, table, is_neox, slots, cache, …)``."""
     positions, q, k, latent, table = (call.need(i) for i in range(5))
@@ -107,15 +80,7 @@ def rotary_into_cache(call: Call) -> Work | None:
     return _work(q, [q, k], [q, k, latent], [positions, rows, slots], [q, k, cached])
 
 
-@model(
-    "normalization",
-    "_C::fused_qk_norm_rope",
-    source=(
-        "RMSNorm of every head of Q and K (4 FLOPs per element and 2 per head) and 3 FLOPs per"
-        " rotated element; Q and K read and written, weights, positions and their rows of the table"
-        " read (vLLM)"
-    ),
-)
+@modelled
 def normalized_rotary(call: Call) -> Work | None:
     """``fused_qk_norm_rope(qkv[tokens, (Hq + Hk + Hv)·d], Hq, Hk, Hv, d, eps, q weight, k weight,
     cos_sin_cache, is_neox, positions)``, in place.

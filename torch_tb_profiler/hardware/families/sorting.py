@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from torch_tb_profiler.hardware.call import Call, Tensor
-from torch_tb_profiler.hardware.work import Work, model, per_element
+from torch_tb_profiler.hardware.work import Work, models_beside, per_element
 
-_SORT = (
-    "no FLOPs (comparisons do not count); the input read once, values and int64 indices written"
-    " once"
-)
+modelled = models_beside(__file__)
 
 
-@model("sort", "aten::sort", "aten::argsort", source=_SORT)
-def sort(call: Call) -> Work | None:
-    """``sort(x, …)``."""
-    x = call.need(0)
-    values = None if call.name == "aten::argsort" else x.dense
-    return per_element(0, x, [x], [values, Tensor(x.shape, "int64")])
-
-
-@model("sort", "aten::topk", "aten::kthvalue", "aten::mode", source=_SORT)
+@modelled
 def top(call: Call) -> Work | None:
     """``topk(x, k, dim)``; ``kthvalue`` and ``mode`` return one per row."""
     x, is_topk = call.need(0), call.name == "aten::topk"

@@ -4,59 +4,30 @@ from __future__ import annotations
 
 import math
 
+from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.hardware.aten_names import ATEN_NAMES
 from torch_tb_profiler.hardware.call import Call, Tensor
 from torch_tb_profiler.hardware.families.elementwise import flops_of
 from torch_tb_profiler.hardware.fused_names import fused_name
 from torch_tb_profiler.hardware.results import promoted
-from torch_tb_profiler.hardware.work import Work, model, vector_work
+from torch_tb_profiler.hardware.work import Work, models_beside, vector_work
 
-SOURCE = (
-    "elements (xnumel, times rnumel of a reduction) times one FLOP per fused function of elements"
-    " or reduction, none for views and copies; every tensor argument moved once"
-)
-_MOVING = (
-    "view unsafe_view reshape clone copy t transpose permute expand squeeze unsqueeze slice select"
-    " cat stack split split_with_sizes unbind repeat alias detach to to_copy convert_element_type"
-    " full full_like zeros zeros_like ones ones_like empty empty_like new_zeros new_ones new_full"
-    " fill lift_fresh constant_pad_nd index index_select embedding gather slice_scatter"
-    " select_scatter arange iota where masked_fill scalar_tensor as_strided pad flip roll"
-    " contiguous"
-)
-_MOVES = frozenset(_MOVING.split())
+modelled = models_beside(__file__)
+
+_ROWS, *_ = rows_beside(__file__)
+_MOVES = frozenset(" ".join(_ROWS["moves"]).split())
 """Functions in fused kernels that compute nothing."""
 _SEVERAL = {
-    "_softmax": 5,
-    "_log_softmax": 5,
-    "softmax": 5,
-    "log_softmax": 5,
-    "native_layer_norm": 5,
-    "native_batch_norm": 5,
-    "_native_batch_norm_legit_functional": 5,
-    "_native_batch_norm_legit_no_training": 2,
-    "native_group_norm": 5,
-    "var_mean": 4,
-    "var": 4,
-    "std": 4,
-    "native_layer_norm_backward": 9,
-    "native_batch_norm_backward": 9,
-    "_softmax_backward_data": 4,
-    "_log_softmax_backward_data": 4,
-    "native_dropout": 2,
-    "native_dropout_backward": 2,
-    "logsumexp": 4,
-    "norm": 2,
-    "addcmul": 3,
-    "addcdiv": 3,
-    "lerp": 3,
-    "mse_loss": 2,
+    name: int(flops)
+    for flops, *names in (line.split() for line in _ROWS["flops"])
+    for name in names
 }
 """FLOPs per element of functions with more than one."""
 _COMPUTING = ATEN_NAMES | _SEVERAL.keys()
 """Other names are of custom operators, which are never fused: the kernel prepares their inputs."""
 
 
-@model("triton", "triton_poi_fused_*", "triton_red_fused_*", "triton_per_fused_*", source=SOURCE)
+@modelled
 def fused(call: Call) -> Work | None:
     """Arguments: tensors, then sizes, ending with ``xnumel`` (``ynumel, xnumel``; reductions:
     ``xnumel, rnumel``).

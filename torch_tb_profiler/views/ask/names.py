@@ -30,7 +30,7 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.views.ask.table import KINDS, Row, address, exactly, kind_name
-from torch_tb_profiler.views.definitions import definitions_payload
+from torch_tb_profiler.views.definitions import definitions
 from torch_tb_profiler.views.findings.wire import Finding
 
 SECTIONS = {
@@ -158,7 +158,7 @@ def names_of(
     yield from _changes(facts, insight, selection)
     for key, label in SECTIONS.items():
         yield Row("section", label, words=f"{key} {_ALSO.get(key, '')}", to=address(key))
-    for entry in definitions_payload().definitions:
+    for entry in definitions():
         yield Row("word", entry.label, more=entry.text, words=entry.key)
 
 

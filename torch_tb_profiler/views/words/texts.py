@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from msgspec import structs
 
 from torch_tb_profiler.analysis.figures.missing_data import SETTING, Unplaced
+from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.summary import SERVERS, Writer
 from torch_tb_profiler.units import format_count
@@ -92,100 +93,10 @@ def profile_call(key: str, writer: Writer = Writer.LOOP) -> str:
     return recipe(writer, *_RECORDED_BY.get(key, ()), devices=key in _DEVICES)
 
 
-_MISSING = (
-    Missing(
-        key="device",
-        what="Accelerator activity",
-        why=(
-            "The trace has no kernel, copy or memset: the accelerator was not used, not recorded, or the"
-            " profiler lacked permission."
-        ),
-        call="",
-    ),
-    Missing(
-        key="device_work",
-        what="Device work of launches",
-        why=(
-            "Launches lack device work: the profiler's library did not report it. Of graphs, record once without them"
-            " (vLLM: --enforce-eager, SGLang: --disable-cuda-graph) or update the driver and PyTorch."
-        ),
-        call="",
-    ),
-    Missing(
-        key="device_times",
-        what="Times of kernels",
-        why=(
-            "The recording measured the hardware counters of each kernel (profiler_metrics), and"
-            " CUPTI then records no kernel's time; the Counters view shows what was measured."
-            " Record once more without counters for the times."
-        ),
-        call="",
-    ),
-    Missing(
-        key="device_of_rank",
-        what="Device work of this rank",
-        why=(
-            "The file holds several ranks, and its device work may be of more than one of them: it stands by"
-            " itself, without a rank. A file for each rank tells it."
-        ),
-        call="",
-    ),
-    Missing(
-        key="host",
-        what="Host operators",
-        why="The CPU activity was not recorded: kernels cannot be followed back to operators.",
-        call="",
-    ),
-    Missing(
-        key="operators_of_device",
-        what="Device time of operators",
-        why="No launch lies within an operator: which operator caused which kernel is unknown.",
-        call="",
-    ),
-    Missing(
-        key="shapes",
-        what="Input shapes",
-        why="The operators carry no input shapes: record_shapes was off.",
-        call="",
-    ),
-    Missing(
-        key="stack",
-        what="Call stacks",
-        why="The trace has neither call stacks nor Python frames: with_stack was off.",
-        call="",
-    ),
-    Missing(
-        key="steps",
-        what="Steps",
-        why="The trace has no ProfilerStep: prof.step() was not called.",
-        call="",
-    ),
-    Missing(
-        key="memory",
-        what="Memory records",
-        why="The trace has no allocator record: profile_memory was off.",
-        call="",
-    ),
-    Missing(
-        key="modules",
-        what="nn.Modules",
-        why=(
-            "The trace has no nn.Module: Python frames were not recorded, or nothing ran in a module."
-        ),
-        call="",
-    ),
-    Missing(
-        key="events",
-        what="Events",
-        why=(
-            "The file is a memory snapshot or a memory timeline: it holds allocations, which the"
-            " Memory view shows, and no events. This view needs a trace."
-        ),
-        call="",
-    ),
-)
+_MISSING = {row["key"][0]: row for row in rows_beside(__file__)}
 MISSING: dict[str, Missing] = {
-    lack.key: structs.replace(lack, call=profile_call(lack.key)) for lack in _MISSING
+    key: Missing(key=key, what=row["what"][0], why=row["why"][0], call=profile_call(key))
+    for key, row in _MISSING.items()
 }
 """As one reads them who records a loop."""
 NO_KNOWN_WORK = "No event is known as work of an accelerator"
@@ -206,6 +117,8 @@ _MEMORY_OF_NPU = (
 _STEPS_OF_SERVER = "The trace has no annotation of the server's iterations."
 
 
+_BY_NVTX = ("host", "shapes", "steps")
+"""What PyTorch passes to such profilers on request."""
 _NVTX_CALL = "\n".join(
     (
         "import torch",
@@ -217,38 +130,16 @@ _NVTX_CALL = "\n".join(
         "            train_step(batch)",
     )
 )
-_BY_NVTX: dict[str, tuple[str, str]] = {
-    "host": (
-        (
-            "The file has no operators: PyTorch passes them to nvprof and Nsight Systems through NVTX"
-            " only on request."
-        ),
-        _NVTX_CALL,
-    ),
-    "shapes": (
-        "The operators carry no input shapes: record_shapes of emit_nvtx was off.",
-        _NVTX_CALL,
-    ),
-    "steps": (
-        "No range is named ProfilerStep#N, and none repeats over most of the recording.",
-        _NVTX_CALL,
-    ),
-    "stack": (
-        (
-            "nvprof and Nsight Systems record no Python lines, except through PyProf. PyTorch's own"
-            " profiler does."
-        ),
-        profile_call("stack"),
-    ),
-    "memory": (
-        "nvprof and Nsight Systems do not see PyTorch's allocator. PyTorch's own profiler does.",
-        profile_call("memory"),
-    ),
-}
-"""Reason and code where another profiler recorded."""
 _OTHER_PROFILERS = MISSING | {
-    key: structs.replace(MISSING[key], why=why, call=call) for key, (why, call) in _BY_NVTX.items()
+    key: structs.replace(
+        MISSING[key],
+        why=row["by_nvtx"][0],
+        call=_NVTX_CALL if key in _BY_NVTX else profile_call(key),
+    )
+    for key, row in _MISSING.items()
+    if "by_nvtx" in row
 }
+"""As one reads them who had another profiler record."""
 _INSTEAD = {"device": ("device_work", "device_times", "device_of_rank")}
 """Other reasons for the same gap."""
 

@@ -14,14 +14,15 @@ share that the cheaper order needs, where it needs half at most. Likely. Wrong w
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
-from torch_tb_profiler.analysis.reasons.uses import How, Use
+from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of
+from torch_tb_profiler.analysis.reasons.uses import How
 from torch_tb_profiler.hardware.results import Shape
 
 MOST = 0.5
@@ -46,23 +47,29 @@ class _Pair(msgspec.Struct, frozen=True):
 
 def _claim(context: RuleContext) -> Claims:
     calls = calls_of(context)
-    strings, uses = context.trace.strings, calls.uses
-    products = np.flatnonzero([name in _PRODUCTS for name in strings.many(calls.name)])
+    product = context.named(calls.row, _PRODUCTS.__contains__)
+    known: dict[int, list[_Pair]] = {}
     by_place: dict[int, list[_Pair]] = {}
-    for first, second in zip(products[:-1].tolist(), products[1:].tolist(), strict=True):
-        pair = _pair(calls, uses, first, second)
-        if pair is not None:
-            by_place.setdefault(int(calls.line[first]), []).append(pair)
+    for place, alike in blocks(calls.step, calls.kind):
+        if alike not in known:
+            numbers = pairwise(np.flatnonzero(product[place]).tolist())
+            kind = calls.kind[place].tolist()
+            known[alike] = [pair for two in numbers if (pair := _pair(calls, kind, *two))]
+        for pair in known[alike]:
+            first, second = place[[pair.first, pair.second]].tolist()
+            own = msgspec.structs.replace(pair, first=first, second=second)
+            by_place.setdefault(int(calls.line[first]), []).append(own)
     ranked = sorted(((_cost(calls, own), own) for own in by_place.values()), key=lambda p: -p[0])
     least = THRESHOLD * context.windows.length
     return [_candidate(context, calls, own) for cost, own in ranked[:MOST_FOUND] if cost >= least]
 
 
-def _pair(calls: Calls, uses: list[Use | None], first: int, second: int) -> _Pair | None:
-    kind = calls.kind
-    if second - first > 1 + BETWEEN or calls.step[first] != calls.step[second]:
+def _pair(calls: Calls, kind: list[int], first: int, second: int) -> _Pair | None:
+    """What two products of a step, of which the calls are of these kinds, are together."""
+    uses = calls.uses
+    if second - first > 1 + BETWEEN:
         return None
-    a, b = (_matrices(calls, at) for at in (first, second))
+    a, b = (_matrices(calls, kind[at]) for at in (first, second))
     between = [uses[kind[at]] for at in range(first + 1, second)]
     if a is None or b is None or any(one is None or one.how != How.VIEW for one in between):
         return None
@@ -84,19 +91,15 @@ def _pair(calls: Calls, uses: list[Use | None], first: int, second: int) -> _Pai
         )
     else:
         return None
-    later = (
-        uses[kind[at]]
-        for at in range(second + 1, min(second + 200, len(kind)))
-        if calls.step[at] == calls.step[first]
-    )
+    later = (uses[at] for at in kind[second + 1 : second + 200])
     if other > MOST * now or any(use is not None and made in use.reads for use in later):
         return None
     return _Pair(first, second, other / now, shapes, leads)
 
 
-def _matrices(calls: Calls, at: int) -> tuple[Shape, Shape] | None:
+def _matrices(calls: Calls, kind: int) -> tuple[Shape, Shape] | None:
     """The operands of a product as matrices, the right one as it is multiplied."""
-    call = calls.distinct[calls.kind[at]] if calls.distinct else None
+    call = calls.distinct[kind] if calls.distinct else None
     a, b = (call.tensor(0), call.tensor(1)) if call else (None, None)
     if call is None or a is None or b is None or len(a.shape) < 2 or len(b.shape) < 2:
         return None

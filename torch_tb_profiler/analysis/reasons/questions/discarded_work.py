@@ -21,7 +21,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
+from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of
 from torch_tb_profiler.analysis.reasons.uses import How, Use
 from torch_tb_profiler.hardware.results import Shape
 
@@ -62,16 +62,15 @@ def _claim(context: RuleContext) -> Claims:
     uses = calls.uses
     if not any(use is not None and use.how == How.PART for use in uses):
         return None
-    last = min(len(calls.row), MOST_CALLS)
-    wasted = [
-        waste
-        for step in np.unique(calls.step[:last]).tolist()
-        for waste in _wasted(calls, np.flatnonzero(calls.step[:last] == step).tolist(), uses)
-    ]
+    known: dict[int, list[_Waste]] = {}
     by_place: dict[tuple[int, int], list[_Waste]] = {}
-    for waste in wasted:
-        place = int(calls.line[waste.reader]), int(calls.name[waste.reader])
-        by_place.setdefault(place, []).append(waste)
+    for at, alike in blocks(calls.step[:MOST_CALLS], calls.kind):
+        if alike not in known:
+            known[alike] = _wasted(calls.kind[at].tolist(), uses)
+        for one in known[alike]:
+            waste = _Waste(int(at[one.maker]), int(at[one.reader]), one.share)
+            place = int(calls.line[waste.reader]), int(calls.name[waste.reader])
+            by_place.setdefault(place, []).append(waste)
     least = THRESHOLD * context.windows.length
     found = sorted(
         ((_cost(calls, own), own) for own in by_place.values()), key=lambda pair: -pair[0]
@@ -83,13 +82,11 @@ def _cost(calls: Calls, wasted: list[_Waste]) -> float:
     return sum((1 - waste.share) * int(calls.cost[waste.maker]) for waste in wasted)
 
 
-def _wasted(calls: Calls, order: list[int], uses: list[Use | None]) -> list[_Waste]:
-    """What the calls of one step make and nothing reads."""
+def _wasted(kind: list[int], uses: list[Use | None]) -> list[_Waste]:
+    """What the calls of one step, by their kinds, make and nothing reads; positions within the step."""
     read: dict[Shape, _Read] = {}
     found: list[_Waste] = []
-    kind = calls.kind
-    for place in reversed(range(len(order))):
-        at = order[place]
+    for at in reversed(range(len(kind))):
         use = uses[kind[at]]
         if use is None:
             continue
@@ -102,7 +99,7 @@ def _wasted(calls: Calls, order: list[int], uses: list[Use | None]) -> list[_Was
                 share = max(share, 1 / math.log2(max(2, *(use.makes or ()))))
             if share <= MOST_READ:
                 found.append(_Waste(at, made.by, share))
-        _note(read, use, made, at, _kept(use, order, place, kind, uses), kind[at])
+        _note(read, use, made, at, _kept(use, kind[at + 1 : at + 1 + _NEAR], uses), kind[at])
     return found
 
 
@@ -132,15 +129,13 @@ def _note(
         read.setdefault(shape, _Read()).whole = True
 
 
-def _kept(
-    use: Use, order: list[int], place: int, kind: np.ndarray, uses: list[Use | None]
-) -> float:
+def _kept(use: Use, after: list[int], uses: list[Use | None]) -> float:
     """The share that a part is of its tensor; of a mask by the first call after it that reads as many columns."""
     if use.how != How.PART or not math.isnan(use.kept):
         return use.kept
     shape = use.reads[0]
-    for at in order[place + 1 : place + 1 + _NEAR]:
-        later = uses[kind[at]]
+    for kind in after:
+        later = uses[kind]
         for other in later.reads if later else ():
             rest = len(other) - 1
             if rest < len(shape) and other[1:] == shape[len(shape) - rest :] and other != shape:

@@ -68,7 +68,8 @@ def _copied(context: RuleContext, calls: Calls) -> dict[int, tuple[float, Shape]
     kept &= 2 * context.trace["spans"]["dur"][copies] >= context.trace["spans"]["dur"][own]
     arguments = read_arguments(context, copies[kept])
     # Arguments that are alike are one object.
-    often = {id(call): _stored_once(call) for call in arguments.values()}
+    distinct = {id(call): call for call in arguments.values()}
+    often = {number: _stored_once(call) for number, call in distinct.items()}
     each = zip(copies[kept].tolist(), place[kept].tolist(), strict=True)
     return {at: one for row, at in each if (one := often.get(id(arguments.get(row))))}
 

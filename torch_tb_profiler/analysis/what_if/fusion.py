@@ -103,9 +103,7 @@ def _fusions(scene: Scene) -> Fusions:
     return Fusions(rows, share, chains, tuple(names), np.array(saved, np.int64))
 
 
-def _chains(
-    inner: list[Inner], names: list[str], moved: Ints, writes: Array
-) -> Iterator[_Chain]:
+def _chains(inner: list[Inner], names: list[str], moved: Ints, writes: Array) -> Iterator[_Chain]:
     """The chains of calls that follow each other, by their names, bytes, and whether their results are written all the same."""
     less = np.zeros(len(names), np.int64)
     for tensor in inner:

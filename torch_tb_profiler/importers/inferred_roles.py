@@ -27,7 +27,7 @@ from torch_tb_profiler.importers.late_args import LATE_ARGS
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import schema
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, is_one_of, unique_values
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.process_roles import (
     ANY,
@@ -100,7 +100,7 @@ class _Places:
         others = np.flatnonzero(spans["role"] == Role.OTHER)
         numbers = unique_values(spans["category"][others]).tolist()
         known = [n for n in numbers if n >= 0 and _is_known(trace.strings[n], own)]
-        self.unknown = others[~np.isin(spans["category"][others], known)]
+        self.unknown = others[~is_one_of(spans["category"][others], known)]
         self._unknown_category = set(numbers).difference(known)
         names = set(trace["tracks"]["process_name"].tolist())
         self.profiler: Profiler = profiler_of(

@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.arrays.grouping import (
     group_rows,
     largest_by,
+    mask_of,
 )
 from torch_tb_profiler.analysis.arrays.intervals import (
     Intervals,
@@ -184,7 +185,7 @@ def _first_works(trace: Trace, caused: DeviceCauses, blocking: Ints, device_step
     launch, begin = caused.launch[first], begin[first]
     called = spans["start"][launch]
     returned = called + spans["dur"][launch]
-    waited = np.isin(launch, blocking)
+    waited = mask_of(spans.n, blocking)[launch]
     since = np.where(returned <= begin, returned, np.where(waited, called, begin))
     return _Waits(since, begin, device_step[first].astype(np.int64))
 

@@ -383,8 +383,17 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
 
     def within(self, rows: Ints) -> Ints:
         """Those of some rows of spans that begin within what is judged of the windows."""
-        start = self.trace["spans"]["start"][rows]
-        return np.asarray(rows[measure(self.judged, start, start + 1) > 0])
+        return np.asarray(rows[self._begins_judged[rows]])
+
+    @cached_property
+    def _begins_judged(self) -> Mask:
+        spans = self.trace["spans"]
+        mask = np.zeros(spans.n, np.bool_)
+        # Spans are in the order of their begin.
+        edges = (np.searchsorted(spans["start"], time) for time in astuple(self.judged))
+        for first, stop in zip(*(edge.tolist() for edge in edges), strict=True):
+            mask[first:stop] = True
+        return mask
 
     def mark_of(self, step: int) -> Ints:
         """Row of the span that marks a step, shape (1,); empty where none does."""

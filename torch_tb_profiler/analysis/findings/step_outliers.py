@@ -41,8 +41,12 @@ def shown(context: RuleContext, row: Ints, step: Ints) -> Ints:
 
 def main_calls(context: RuleContext) -> Ints:
     """Rows of operators, annotations and frames on the program's thread, steps themselves aside."""
-    row = context.on_main(context.of_role(Role.OPERATOR, Role.ANNOTATION, Role.PYTHON))
-    return row[context.names.step[context.trace["spans"]["name"][row]] < 0]
+
+    def calls() -> Ints:
+        row = context.on_main(context.of_role(Role.OPERATOR, Role.ANNOTATION, Role.PYTHON))
+        return np.asarray(row[context.names.step[context.trace["spans"]["name"][row]] < 0])
+
+    return context.scene.once("main calls", calls)
 
 
 def by_design(context: RuleContext, row: Ints) -> Mask:

@@ -10,6 +10,7 @@ DataLoader, a collective or the engine of the backward pass. A backward function
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 
 import msgspec
@@ -148,6 +149,15 @@ def calls_of(context: RuleContext) -> Calls:
     if "_calls" not in kept:
         kept["_calls"] = Calls.made(context)
     return kept["_calls"]
+
+
+def blocks(label: Ints, *columns: Array) -> Iterator[tuple[Ints, int]]:
+    """Of each label its positions, ascending, and a number that is the same where all columns are: steps that are alike are looked at once."""
+    order = np.argsort(label, kind="stable")
+    numbers: dict[bytes, int] = {}
+    for place in np.split(order, np.flatnonzero(np.diff(label[order])) + 1) if len(order) else ():
+        own = b"".join(column[place].tobytes() for column in columns)
+        yield place, numbers.setdefault(own, len(numbers))
 
 
 def _host(context: RuleContext, event: Ints) -> Ints:

@@ -11,10 +11,12 @@ that a backward pass may read is still written.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of, sum_floats
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, positions_of, sum_floats
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
 from torch_tb_profiler.analysis.what_if.model import Scene
@@ -57,6 +59,15 @@ class _Calls(msgspec.Struct, frozen=True):
     writes: Array
 
 
+class _Chain(msgspec.Struct, frozen=True):
+    """Positions of its calls among those that follow each other, their names, the share of the time of each that stays, and the bytes that are saved."""
+
+    members: list[int]
+    names: tuple[str, ...]
+    share: list[float]
+    saved: int
+
+
 def fusions(scene: Scene) -> Fusions:
     """The chains of a trace."""
     return scene.once("fusions", lambda: _fusions(scene))
@@ -67,37 +78,42 @@ def _fusions(scene: Scene) -> Fusions:
     calls = _calls(scene, np.array([step is not None for step in steps], np.bool_))
     table, texts = scene.insight["workloads"], scene.insight.strings
     moved, named = table["bytes"], texts.many(table["name"])
-    known: dict[tuple[int, ...], list[Inner]] = {}
-    row, kept, chain = list[Ints](), list[Array](), list[Ints]()
+    known: dict[tuple[bytes, bytes], list[_Chain]] = {}
+    call, kept, chain = list[int](), list[float](), list[int]()
     names, saved = list[tuple[str, ...]](), list[int]()
     for first, last in _runs(calls.run):
-        workload = calls.workload[first:last]
-        key = tuple(workload.tolist())
+        workload, writes = calls.workload[first:last], calls.writes[first:last]
+        key = workload.tobytes(), writes.tobytes()
         if key not in known:
-            known[key] = inner_tensors([step for n in key if (step := steps[n]) is not None])
-        inner = known[key]
-        less = np.zeros(last - first, np.int64)
-        for tensor in inner:
-            less[tensor.reader] += tensor.bytes
-            less[tensor.writer] += 0 if calls.writes[first + tensor.writer] else tensor.bytes
-        bytes_ = moved[workload]
-        share = np.where(bytes_ > 0, np.clip(1 - less / np.maximum(bytes_, 1), 0, 1), 1.0)
-        for members in chains_of(inner):
-            for call in members:
-                kernels = calls.row[calls.begin[first + call] : calls.end[first + call]]
-                row.append(kernels)
-                kept.append(np.full(len(kernels), share[call]))
-                chain.append(np.full(len(kernels), len(names)))
-            names.append(tuple(named[key[call]] for call in members))
-            saved.append(int(less[list(members)].sum()))
-    rows, chains = _joined(row, np.int64), _joined(chain, np.int64)
-    return Fusions(
-        rows,
-        _of_one_kernel(scene.trace["spans"]["dur"][rows], _joined(kept, np.float64), chains),
-        chains,
-        tuple(names),
-        np.array(saved, np.int64),
-    )
+            numbers = workload.tolist()
+            some = [step for number in numbers if (step := steps[number]) is not None]
+            texts = [named[number] for number in numbers]
+            known[key] = list(_chains(inner_tensors(some), texts, moved[workload], writes))
+        for one in known[key]:
+            call += [first + member for member in one.members]
+            kept += one.share
+            chain += [len(names)] * len(one.members)
+            names.append(one.names)
+            saved.append(one.saved)
+    begin, count = calls.begin[call], (calls.end - calls.begin)[call]
+    rows = calls.row[expand_ranges(begin, count)]
+    chains = np.repeat(np.array(chain, np.int64), count)
+    share = np.repeat(np.array(kept, np.float64), count)
+    share = _of_one_kernel(scene.trace["spans"]["dur"][rows], share, chains)
+    return Fusions(rows, share, chains, tuple(names), np.array(saved, np.int64))
+
+
+def _chains(inner: list[Inner], names: list[str], moved: Ints, writes: Array) -> Iterator[_Chain]:
+    """The chains of calls that follow each other, by their names, bytes, and whether their results are written all the same."""
+    less = np.zeros(len(names), np.int64)
+    for tensor in inner:
+        less[tensor.reader] += tensor.bytes
+        less[tensor.writer] += 0 if writes[tensor.writer] else tensor.bytes
+    share = np.where(moved > 0, np.clip(1 - less / np.maximum(moved, 1), 0, 1), 1.0)
+    for one in chains_of(inner):
+        members = list(one)
+        own = tuple(names[call] for call in members)
+        yield _Chain(members, own, share[members].tolist(), int(less[members].sum()))
 
 
 def _of_one_kernel(dur: Ints, share: Array, chain: Ints) -> Array:
@@ -114,10 +130,6 @@ def _of_one_kernel(dur: Ints, share: Array, chain: Ints) -> Array:
     row = row[first]
     kept[row] = missing[chain[row]] / np.maximum(dur[row], 1)
     return np.asarray(kept)
-
-
-def _joined(parts: list[Array], dtype: type) -> Array:
-    return np.concatenate(parts) if parts else np.zeros(0, dtype)
 
 
 def _steps(scene: Scene) -> list[Step | None]:

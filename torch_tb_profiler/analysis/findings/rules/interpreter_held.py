@@ -10,10 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import costliest
+from torch_tb_profiler.analysis.arrays.grouping import costliest, mask_of
 from torch_tb_profiler.analysis.arrays.intervals import measure, shared, union
 from torch_tb_profiler.analysis.critical_path.host import is_waiting_frame
-from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, RuleContext
 from torch_tb_profiler.store.columns import Ints
@@ -47,7 +46,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     long = long[~np.append(context.training.loop, True)[host.span[long]]]
     if not len(long):
         return None
-    alike = own[np.isin(name, name[long - own[0]])]
+    alike = own[mask_of(len(context.trace.strings) + 1, name[long - own[0]])[name]]
     usual = _medians(name[alike - own[0]], host.end[alike] - host.start[alike])
     usual = usual[np.searchsorted(alike, long)]
     took = host.end[long] - host.start[long]
@@ -78,10 +77,9 @@ def _claim(context: RuleContext) -> Candidate | None:
 def _running_python(context: RuleContext) -> Ints:
     """Segments in which another thread runs Python."""
     spans, host = context.trace["spans"], context.scene.graph.host
-    python = spans["role"] == Role.PYTHON
-    waiting = spans_named(context.trace, python, is_waiting_frame)
-    runs = np.append(python & ~waiting, False)[host.span] & (host.track != context.main_track)
-    return np.flatnonzero(runs)
+    other = np.flatnonzero((host.track != context.main_track) & (host.span >= 0))
+    other = other[spans["role"][host.span[other]] == Role.PYTHON]
+    return other[~context.named(host.span[other], is_waiting_frame)]
 
 
 def _medians(name: Ints, length: Ints) -> Ints:

@@ -18,14 +18,15 @@ between do, and the second one stays. Likely. Wrong where the first product is k
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
-from torch_tb_profiler.analysis.reasons.uses import How, Use
+from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of
+from torch_tb_profiler.analysis.reasons.uses import How
 from torch_tb_profiler.hardware.results import Shape
 
 MOST = 0.5
@@ -51,28 +52,34 @@ class _Pair(msgspec.Struct, frozen=True):
 
 def _claim(context: RuleContext) -> Claims:
     calls = calls_of(context)
-    strings, uses = context.trace.strings, calls.uses
-    products = np.flatnonzero([name in _PRODUCTS for name in strings.many(calls.name)])
+    product = context.named(calls.row, _PRODUCTS.__contains__)
+    known: dict[int, list[_Pair]] = {}
     by_place: dict[int, list[_Pair]] = {}
-    for first, second in zip(products[:-1].tolist(), products[1:].tolist(), strict=True):
-        pair = _pair(calls, uses, first, second)
-        if pair is not None:
-            by_place.setdefault(int(calls.line[first]), []).append(pair)
+    for place, alike in blocks(calls.step, calls.kind):
+        if alike not in known:
+            numbers = pairwise(np.flatnonzero(product[place]).tolist())
+            kind = calls.kind[place].tolist()
+            known[alike] = [pair for two in numbers if (pair := _pair(calls, kind, *two))]
+        for pair in known[alike]:
+            replaced = tuple(place[list(pair.calls)].tolist())
+            own = msgspec.structs.replace(pair, calls=replaced)
+            by_place.setdefault(int(calls.line[replaced[0]]), []).append(own)
     ranked = sorted(((_cost(calls, own), own) for own in by_place.values()), key=lambda p: -p[0])
     least = THRESHOLD * context.windows.length
     return [_candidate(context, calls, own) for cost, own in ranked[:MOST_FOUND] if cost >= least]
 
 
-def _pair(calls: Calls, uses: list[Use | None], first: int, second: int) -> _Pair | None:
-    kind = calls.kind
-    if second - first > 1 + BETWEEN or calls.step[first] != calls.step[second]:
+def _pair(calls: Calls, kind: list[int], first: int, second: int) -> _Pair | None:
+    """What two products of a step, of which the calls are of these kinds, are together."""
+    uses = calls.uses
+    if second - first > 1 + BETWEEN:
         return None
-    a, b = (_matrices(calls, at) for at in (first, second))
+    a, b = (_matrices(calls, kind[at]) for at in (first, second))
     between = [uses[kind[at]] for at in range(first + 1, second)]
     if a is None or b is None:
         return None
     made = (*a[0][:-1], a[1][-1])
-    linear = _linear_of(calls, range(first + 1, second), made)
+    linear = _linear_of(calls, kind, range(first + 1, second), made)
     if linear is None:
         return None
     seen = {made, *(one.makes for one in between if one)}
@@ -86,11 +93,7 @@ def _pair(calls: Calls, uses: list[Use | None], first: int, second: int) -> _Pai
         other = _flops(b[0], a[0]) + _flops((*b[0][:-1], a[0][-1]), a[1])
     else:
         return None
-    later = (
-        uses[kind[at]]
-        for at in range(second + 1, min(second + 200, len(kind)))
-        if calls.step[at] == calls.step[first]
-    )
+    later = (uses[at] for at in kind[second + 1 : second + 200])
     replaced = (first, *linear) if linear else (first, second)
     now = _flops(*a) + (0 if linear else _flops(*b))
     if other > MOST * now or any(use is not None and made in use.reads for use in later):
@@ -98,11 +101,11 @@ def _pair(calls: Calls, uses: list[Use | None], first: int, second: int) -> _Pai
     return _Pair(replaced, other / now, shapes, leads, bool(linear))
 
 
-def _linear_of(calls: Calls, between: range, made: Shape) -> list[int] | None:
+def _linear_of(calls: Calls, kind: list[int], between: range, made: Shape) -> list[int] | None:
     """The calls between two products that are sums or multiples of a number; None where there are others but views."""
     found = []
     for at in between:
-        use, call = calls.uses[calls.kind[at]], calls.distinct[calls.kind[at]]
+        use, call = calls.uses[kind[at]], calls.distinct[kind[at]]
         if use is None or call is None:
             return None
         name = call.name.removeprefix("aten::").rstrip("_")
@@ -114,9 +117,9 @@ def _linear_of(calls: Calls, between: range, made: Shape) -> list[int] | None:
     return found
 
 
-def _matrices(calls: Calls, at: int) -> tuple[Shape, Shape] | None:
+def _matrices(calls: Calls, kind: int) -> tuple[Shape, Shape] | None:
     """The operands of a product as matrices, the right one as it is multiplied."""
-    call = calls.distinct[calls.kind[at]] if calls.distinct else None
+    call = calls.distinct[kind] if calls.distinct else None
     a, b = (call.tensor(0), call.tensor(1)) if call else (None, None)
     if call is None or a is None or b is None or len(a.shape) < 2 or len(b.shape) < 2:
         return None

@@ -21,7 +21,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
+from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of
 from torch_tb_profiler.analysis.reasons.uses import How, Use
 from torch_tb_profiler.hardware.results import Shape
 
@@ -63,16 +63,15 @@ def _claim(context: RuleContext) -> Claims:
     uses = calls.uses
     if not any(use is not None and use.how == How.PART for use in uses):
         return None
-    last = min(len(calls.row), MOST_CALLS)
-    wasted = [
-        waste
-        for step in np.unique(calls.step[:last]).tolist()
-        for waste in _wasted(calls, np.flatnonzero(calls.step[:last] == step).tolist(), uses)
-    ]
+    known: dict[int, list[_Waste]] = {}
     by_place: dict[tuple[int, int], list[_Waste]] = {}
-    for waste in wasted:
-        place = int(calls.line[waste.reader]), int(calls.name[waste.reader])
-        by_place.setdefault(place, []).append(waste)
+    for at, alike in blocks(calls.step[:MOST_CALLS], calls.kind):
+        if alike not in known:
+            known[alike] = _wasted(calls.kind[at].tolist(), uses)
+        for one in known[alike]:
+            waste = _Waste(int(at[one.maker]), int(at[one.reader]), one.share, one.shape)
+            place = int(calls.line[waste.reader]), int(calls.name[waste.reader])
+            by_place.setdefault(place, []).append(waste)
     least = THRESHOLD * context.windows.length
     found = sorted(
         ((_cost(calls, own), own) for own in by_place.values()), key=lambda pair: -pair[0]
@@ -84,17 +83,15 @@ def _cost(calls: Calls, wasted: list[_Waste]) -> float:
     return sum((1 - waste.share) * int(calls.cost[waste.maker]) for waste in wasted)
 
 
-def _wasted(calls: Calls, order: list[int], uses: list[Use | None]) -> list[_Waste]:
-    """What the calls of one step make and nothing reads."""
+def _wasted(kind: list[int], uses: list[Use | None]) -> list[_Waste]:
+    """What the calls of one step, by their kinds, make and nothing reads; positions within the step."""
     read: dict[Shape, _Read] = {}
     found: list[_Waste] = []
-    kind = calls.kind
-    for place in reversed(range(len(order))):
-        at = order[place]
+    for at in reversed(range(len(kind))):
         use = uses[kind[at]]
         if use is None:
             continue
-        makes = use.makes or _taken(use, order, place, kind, uses)
+        makes = use.makes or _taken(use, kind[at + 1 : at + 1 + _NEAR], uses)
         made = read.get(makes) if makes else None
         if made is not None and makes and use.how != How.WHOLE:
             share = made.share
@@ -137,17 +134,15 @@ def _note(
         read.setdefault(shape, _Read()).whole = True
 
 
-def _taken(
-    use: Use, order: list[int], place: int, kind: np.ndarray, uses: list[Use | None]
-) -> Shape | None:
+def _taken(use: Use, after: list[int], uses: list[Use | None]) -> Shape | None:
     """The shape of what a mask, or indices that are not recorded, take of a tensor: what the first call after it reads that has as many
     columns; all of it only if that is the next one.
     """
     if use.how != How.PART or not math.isnan(use.kept):
         return None
     shape = use.reads[0]
-    for number, at in enumerate(order[place + 1 : place + 1 + _NEAR]):
-        later = uses[kind[at]]
+    for number, kind in enumerate(after):
+        later = uses[kind]
         for other in later.reads if later else ():
             rest = len(other) - 1
             alike = rest < len(shape) and other[1:] == shape[len(shape) - rest :]

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import picked, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, picked, positions_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.facts.step_kinds import growth_of
@@ -131,7 +131,9 @@ def _growth(context: RuleContext, steps: Ints) -> _Growth | None:
     row = main_calls(context)
     place = positions_of(steps, step_of(context, row))
     row, place = row[place >= 0], place[place >= 0]
-    names, name = np.unique(context.trace["spans"]["name"][row], return_inverse=True)
+    names = context.trace["spans"]["name"][row]
+    first, name = group_rows((names,))
+    names = names[first]
     shape = len(steps), len(names)
     cell = place * len(names) + name
     calls = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape).astype(np.float64)
@@ -162,8 +164,8 @@ def _elements(context: RuleContext, row: Ints) -> Array:
     table = context.trace["operator_args"]
     place = positions_of(table["span"], row)
     number = np.where(place >= 0, table["dims"][place] if table.n else -1, -1)
-    each, which = np.unique(number, return_inverse=True)
-    size = [_largest(context.trace.strings[int(one)]) if one >= 0 else 0 for one in each]
+    each, which = group_rows((number,))
+    size = [_largest(context.trace.strings[int(one)]) for one in number[each]]
     return np.array(size, np.float64)[which]
 
 

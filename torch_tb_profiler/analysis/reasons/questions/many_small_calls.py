@@ -131,22 +131,24 @@ def _loops(context: RuleContext, calls: Calls) -> list[_Loop]:
     new[1:] = (calls.step[1:] != calls.step[:-1]) | ~again[:-1] | ~again[1:]
     first = np.flatnonzero(new)
     parameters, after = _parameters(context, calls)
+    known: dict[bytes, tuple[int, bool, Ints, Ints]] = {}
     found = []
     for a, b in zip(first.tolist(), np.append(first[1:], n).tolist(), strict=True):
         if b - a < 2 * ROUNDS or not again[a]:
             continue
-        _, kind, count = np.unique(key[a:b], return_inverse=True, return_counts=True)
-        rounds = int(np.median(count))
-        # What stands beside a loop is none of its rounds.
-        chosen = a + np.flatnonzero(2 * count[kind] >= rounds)
-        left = math.nan
-        if (
-            parameters >= ROUNDS
-            and after[a]
-            and not (count[2 * count >= rounds] % parameters).any()
-        ):
+        own = key[a:b]
+        if (text := own.tobytes()) not in known:
+            _, kind, count = np.unique(own, return_inverse=True, return_counts=True)
+            rounds = int(np.median(count))
+            exact = rounds >= MANY_ROUNDS or (rounds >= ROUNDS and _exact(own, rounds))
+            # What stands beside a loop is none of its rounds.
+            beside = 2 * count < rounds
+            known[text] = rounds, exact, np.flatnonzero(~beside[kind]), count[~beside]
+        rounds, exact, inside, count = known[text]
+        chosen, left = a + inside, math.nan
+        if parameters >= ROUNDS and after[a] and not (count % parameters).any():
             left = _one_pass(context, calls.row[chosen])
-        elif rounds < ROUNDS or (rounds < MANY_ROUNDS and not _exact(key[a:b], rounds)):
+        elif not exact:
             continue
         if _is_loop(context, calls, chosen, rounds, module[chosen], int(takes[chosen].sum())):
             cost = np.maximum(calls.cost[chosen], 1)

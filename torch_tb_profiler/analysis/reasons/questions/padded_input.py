@@ -17,10 +17,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
+from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of
 from torch_tb_profiler.analysis.reasons.uses import How
 from torch_tb_profiler.hardware.results import Shape
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Array, Ints
 
 MOST_FILLED = 0.5
 """Share of the dimension that the longest part may fill."""
@@ -37,16 +37,18 @@ def _claim(context: RuleContext) -> Claims:
     names = strings.many(calls.name)
     if not calls.distinct or not any(name in (*_PADS, *_FILLS) for name in names):
         return None
-    factor: dict[int, float] = {}
+    factor, known = np.ones(len(calls.row)), dict[int, Array]()
     padded: list[tuple[int, int, int]] = []
-    for step in np.unique(calls.step).tolist():
-        place = np.flatnonzero(calls.step == step)
-        for at, length, longest, shape in _padded(calls, names, place):
-            padded.append((at, length, longest))
-            for one in _works_on(calls, names, place[place > at], length, shape):
-                factor[one] = min(longest / length, factor.get(one, 1.0))
-    chosen = np.array(sorted(factor), np.int64)
-    share = np.array([factor[at] for at in chosen.tolist()])
+    for place, alike in blocks(calls.step, calls.kind):
+        if alike not in known:
+            for at, length, longest, shape in _padded(calls, names, place):
+                padded.append((at, length, longest))
+                mine = _works_on(calls, names, place[place > at], length, shape)
+                factor[mine] = np.minimum(longest / length, factor[mine])
+            known[alike] = factor[place]
+        factor[place] = known[alike]
+    chosen = np.flatnonzero(factor < 1)
+    share = factor[chosen]
     if ((1 - share) * calls.cost[chosen]).sum() < THRESHOLD * context.windows.length:
         return None
     at, length, longest = max(padded, key=lambda one: one[2])

@@ -76,15 +76,19 @@ def _more(context: RuleContext, row: Ints, step: Ints, steps: int) -> Mask:
     around = picked(name, context.parent[row]).astype(np.int64)
     around[context.names.step[around] >= 0] = -1
     _, kind = group_rows((name[row].astype(np.int64), around))
-    order = np.lexsort((row, step, kind))
-    pair, first, count = np.unique(
-        kind[order] * steps + step[order], return_index=True, return_counts=True
-    )
+    # Rows are in the order of their begin, and so are their steps.
+    order = np.argsort(kind, kind="stable")
+    pair = kind[order] * steps + step[order]
+    first = np.flatnonzero(np.diff(pair, prepend=-1))
+    pair, count = pair[first], np.diff(first, append=len(pair))
     number = np.zeros(len(row), np.int64)
     number[order] = np.arange(len(row)) - np.repeat(first, count)
     usual = np.full(int(kind.max(initial=-1)) + 1, np.iinfo(np.int64).max)
     edges = np.flatnonzero(np.diff(pair // steps, prepend=-1, append=-1))
-    for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+    begin, end = edges[:-1], edges[1:]
+    changes = np.append(0, np.cumsum(np.diff(count) != 0))
+    some = (end - begin < steps) | (changes[end - 1] > changes[begin])
+    for a, b in zip(begin[some].tolist(), end[some].tolist(), strict=True):
         each = np.sort(np.append(count[a:b], np.zeros(steps - (b - a), np.int64)))
         median = each[(steps - 1) // 2]
         # Of what each step does as often as it happens to nothing is of some steps alone.

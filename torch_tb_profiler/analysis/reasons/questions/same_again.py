@@ -17,8 +17,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
-from itertools import islice
+from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
@@ -29,7 +28,7 @@ from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.operators import beneath, read_arguments, tensors
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
+from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of
 from torch_tb_profiler.analysis.reasons.uses import DRAWS
 from torch_tb_profiler.hardware.results import Shape
 from torch_tb_profiler.patterns import regex
@@ -83,24 +82,32 @@ def _numbered(context: RuleContext, calls: Calls, varies: set[Shape]) -> _Values
     differs = np.zeros(n, np.bool_)
     differs[calls.of] = True
     still = ~(drawn | differs | inside)
-    again, sure, constant, steady = ([False] * n for _ in range(4))
+    flags, known = np.zeros((4, n), np.bool_), dict[int, Array]()
+    columns = kind, drawn, made, inside, still, module
+    # Nothing outlives a step, or what works on other data in it.
+    one_pass = np.diff(calls.step, prepend=-1) != 0
+    one_pass |= np.diff(_passes(context, calls), prepend=0) != 0
+    for place, alike in blocks(np.cumsum(one_pass)[:MOST_CALLS], *columns):
+        if alike not in known:
+            known[alike] = _flags(calls, [column[place] for column in columns], changed, varies)
+        flags[:, place] = known[alike]
+    again, sure, constant, steady = flags
+    return _Values(again, sure, drawn, constant, steady)
+
+
+def _flags(
+    calls: Calls, columns: Sequence[Array], changed: set[Shape], varies: set[Shape]
+) -> Array:
+    """``again``, ``sure``, ``constant`` and ``steady`` of the calls of one pass in a step, bool of shape (4, calls)."""
+    again, sure, constant, steady = ([False] * len(columns[0]) for _ in range(4))
     latest: dict[Shape, int] = {}
     count: Counter[Shape] = Counter()
     seen: dict[tuple[object, ...], int] = {}
     pure: dict[int, tuple[bool, bool]] = {}
-    current, pending = (-1, -1), -1
+    pending = -1
     # Plain values of Python: one by one they are far quicker than elements of arrays.
-    columns = (calls.step, kind, drawn, made, inside, still)
-    each = zip(
-        *(column.tolist() for column in columns), module, _passes(context, calls), strict=True
-    )
-    for at, (step, number, is_drawn, is_made, is_inside, is_still, own, one_pass) in enumerate(
-        islice(each, MOST_CALLS)
-    ):
-        if (step, one_pass) != current:
-            current = step, one_pass
-            latest, seen, pure, pending = {}, {}, {}, -1
-            count = Counter()
+    each = zip(*(column.tolist() for column in columns), strict=True)
+    for at, (number, is_drawn, is_made, is_inside, is_still, own) in enumerate(each):
         use = calls.uses[number]
         if use is None:
             continue
@@ -133,16 +140,14 @@ def _numbered(context: RuleContext, calls: Calls, varies: set[Shape]) -> _Values
         else:
             latest[use.makes] = value
             count[use.makes] += 1
-    flags = (np.array(flag, np.bool_) for flag in (again, sure, drawn, constant, steady))
-    return _Values(*flags)
+    return np.array((again, sure, constant, steady), np.bool_)
 
 
-def _modules(context: RuleContext, calls: Calls) -> list[int]:
+def _modules(context: RuleContext, calls: Calls) -> Ints:
     """The module instance around each call, number of its name; −1 none."""
     modules = context.mask(context.training.modules)
     module = climb(context.parent, calls.row.astype(np.int64), modules)
-    named: list[int] = picked(context.trace["spans"]["name"], module).tolist()
-    return named
+    return picked(context.trace["spans"]["name"], module)
 
 
 def _told_by_name(context: RuleContext, calls: Calls) -> tuple[Mask, Mask, Mask]:
@@ -156,13 +161,12 @@ def _told_by_name(context: RuleContext, calls: Calls) -> tuple[Mask, Mask, Mask]
     return drawn, made, inside
 
 
-def _passes(context: RuleContext, calls: Calls) -> list[int]:
+def _passes(context: RuleContext, calls: Calls) -> Ints:
     """How many backward functions and updates begin before each call: what comes after one works on other data, or with other weights."""
     spans = context.trace["spans"]
     updates = context.rows_named(context.calls, lambda name: name.startswith("Optimizer.step"))
     begin = np.sort(spans["start"][np.concatenate((context.backward_functions, updates))])
-    passes: list[int] = np.searchsorted(begin, spans["start"][calls.row]).tolist()
-    return passes
+    return np.searchsorted(begin, spans["start"][calls.row])
 
 
 def _changed(context: RuleContext) -> set[Shape]:

@@ -207,6 +207,7 @@ def test_what_is_taken_is_of_the_step_that_the_saving_is_of(
         "generic": False,
         "numbers": {"calls": 1.0, "taken": float(mean)},
         "words": {},
+        "known": {},
         "of_hit": None,
     }
     about = {**insight.about["findings"], "found": [found]}

@@ -12,7 +12,7 @@ from tests.examples import absent, load
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 REAL_TRACES = REPOSITORY.parent / "shared" / "traces"
-MARK_OF_FOLDER = {"e2e": "browser", "live": "live", "runs": "processes"}
+MARK_OF_FOLDER = {"e2e": "browser", "live": "live", "runs": "processes", "cases": "slow"}
 SLOW = {"browser", "live", "traces", "processes", "slow", "nightly"}
 MOST_WORKERS = 8
 PAGE = REPOSITORY / "torch_tb_profiler" / "static" / "index.js"

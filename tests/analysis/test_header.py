@@ -112,58 +112,6 @@ def test_no_device_has_no_vendor() -> None:
     assert facts_drawn("main [aten::mm ]").summary.vendor == "none"
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        None,
-        5,
-        "x",
-        {},
-        [None],
-        [5],
-        ["x"],
-        [[]],
-        [{}],
-        [{"id": None, "name": 5, "totalGlobalMem": "much", "numSms": -3}],
-        [{"id": 0, "computeMajor": "nine", "computeMinor": None}],
-        [{"id": 0, "name": ["a"], "totalGlobalMem": 1e400}],
-        [{"id": 0, "numSms": "²", "totalGlobalMem": "9" * 5000}],
-        [{"id": 0, "numSms": 1 << 31, "totalGlobalMem": "9" * 40}],
-    ],
-)
-def test_device_properties_of_any_type(value: Any) -> None:
-    facts = facts_of(deviceProperties=value)
-    (device,) = device_use(facts, select(facts))
-    assert device.id == 0
-    assert device.memory is None
-    assert device.multiprocessors is None
-    assert device.capability is None
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        None,
-        5,
-        "x",
-        [],
-        [5],
-        {"backend": 5},
-        {"backend": None, "rank": {}, "world_size": []},
-        {"nccl_version": [2, 17]},
-        {"rank": "²", "world_size": "9" * 5000},
-    ],
-)
-def test_distributed_info_of_any_type(value: Any) -> None:
-    facts = facts_of(distributedInfo=value)
-    assert (facts.summary.rank, facts.summary.world_size, facts.summary.backend) == (
-        None,
-        None,
-        None,
-    )
-    assert facts.summary.communication_backends == ()
-
-
 FIELDS = (
     "id",
     "name",

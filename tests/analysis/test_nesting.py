@@ -123,20 +123,6 @@ def test_borders(spans: Spans, parents: list[int]) -> None:
     assert nested(spans)[0] == parents
 
 
-def test_crossing_spans_are_kept_and_marked() -> None:
-    assert nested([(0, 0, 30), (0, 0, 10), (0, 5, 10), (0, 6, 9)])[1] == [False, False, True, False]
-
-
-def test_five_thousand_levels() -> None:
-    spans = [(0, i, 20_000 - 2 * i) for i in range(5_000)]
-    assert nested(spans)[0] == list(range(-1, 4_999))
-
-
-def test_fifty_thousand_siblings_after_one_another() -> None:
-    spans = [(0, 0, 500_000), *((0, 10 * i, 10) for i in range(50_000))]
-    assert nested(spans)[0] == [-1, *([0] * 50_000)]
-
-
 def test_more_tracks_than_sixteen_bits_count() -> None:
     spans = [
         (track, time, 4 - 2 * time) for time in (0, 1) for track in (0, 70_000, 70_000 - 65_536)

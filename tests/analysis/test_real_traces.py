@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests import public
 from tests.analysis.figures import everything, kernels, opened, operators, trace_files
 from tests.conftest import REAL_TRACES
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
@@ -28,15 +29,10 @@ from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.views.overview.payload import health_items
 
 FILES = trace_files(REAL_TRACES)
-PARAMETERS: list[Path | None] = [*FILES] or [None]
 Opened = tuple[Trace, Facts]
 
 
-@pytest.fixture(
-    scope="module",
-    params=PARAMETERS,
-    ids=lambda path: f"{path.parent.name}-{path.name[:24]}" if path else "absent",
-)
+@pytest.fixture(scope="module", params=public.asked(FILES))
 def any_trace(request: pytest.FixtureRequest, real_traces: Path) -> Opened:
     return opened(request.param)
 

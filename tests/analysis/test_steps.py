@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.analysis.figures import kernels, step_names, steps
+from tests.analysis.figures import step_names, steps
 from tests.builders.drawn import facts_drawn
 from tests.builders.listed import facts_listed, trace_listed
 from torch_tb_profiler.analysis.facts.derive import derive
@@ -317,14 +317,6 @@ def test_whole_span_holds_device_work_after_the_last_host_event() -> None:
     """)
     assert steps(facts)[0]["wall"] == 26
     assert facts["kernel_steps"]["step"].tolist() == [0]
-
-
-def test_a_trace_of_nothing_has_facts() -> None:
-    facts = facts_listed("")
-    assert facts["steps"].n == 0
-    assert facts.summary.span_ns == 0
-    assert average(facts, select(facts)) is None
-    assert kernels(facts) == []
 
 
 def test_time_that_fits_several_categories_belongs_to_the_first() -> None:

@@ -177,21 +177,6 @@ def test_key_averages(one: TraceFrames) -> None:
     assert averages.frame["count"].sum() == sum(row.count for row in averages)
 
 
-def test_counters_of_a_real_trace(real_traces: Path) -> None:
-    found = torch_tb_profiler.open(real_traces / "a100_alexnet_cupti_ranges").counters
-    names = [name for name in found.columns if name.startswith("smsp__")]
-    assert (len(found), len(names)) == (77, 9)
-    transform = found[found["short_name"].str.startswith("fft2d_r2c_32x32")].iloc[0]
-    stack = ("aten::conv2d", "aten::convolution", "aten::_convolution", "aten::cudnn_convolution")
-    assert (transform["op_stack"], transform["top_op"], transform["bottom_op"]) == (
-        stack,
-        stack[0],
-        stack[-1],
-    )
-    assert transform["smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"] == 86_114_304
-    assert found.attrs["units"][names[0]]
-
-
 def test_a_row_of_counters_leads_to_its_range_among_the_events(real_traces: Path) -> None:
     trace = torch_tb_profiler.open(real_traces / "a100_alexnet_cupti_ranges")
     assert isinstance(trace, TraceFrames)

@@ -58,13 +58,6 @@ def test_links_lead_somewhere() -> None:
     assert broken(documents(), tree.files()) == []
 
 
-def test_a_broken_link_is_found() -> None:
-    text = "[a](docs/a.md) ![b](docs/b.png) [c](https://example.org) [d](docs/) [e](#here)"
-    assert broken({"README.md": text}, ["docs/a.md"]) == ["README.md: docs/b.png"]
-    upward = {"docs/guide/x.md": "[a](../a.md) [b](../b.md)"}
-    assert broken(upward, ["docs/a.md"]) == ["docs/guide/x.md: ../b.md"]
-
-
 def test_readme_lists_every_setting_with_its_default() -> None:
     listed = settings_of(documents()["README.md"])
     defaults = {f.name: getattr(Settings(), f.name) for f in fields(Settings)}
@@ -75,20 +68,6 @@ def test_readme_lists_every_setting_with_its_default() -> None:
         if value_of(text) is not None and value_of(text) != defaults[name]
     }
     assert wrong == {}
-
-
-def test_a_wrong_default_would_be_found() -> None:
-    listed = settings_of(
-        "## Settings\n\n| `WORKERS` (`--w`) | 3 | x |\n| `CACHE_DIR` | the user's cache folder | y"
-        " |\n\n## Next\n| `OTHER` | 1 | z |\n"
-    )
-    assert listed == {"workers": "3", "cache_dir": "the user's cache folder"}
-    assert (
-        value_of("3"),
-        value_of("20 GiB"),
-        value_of("the user's cache folder"),
-        value_of("one per core"),
-    ) == (3.0, 20 << 30, "", None)
 
 
 @pytest.mark.parametrize(

@@ -84,11 +84,6 @@ def test_mypy_of_a_strangers_project_sees_our_types(tmp_path: Path) -> None:
     assert said.count("error:") == 1
 
 
-def test_without_the_marker_it_would_see_none(tmp_path: Path) -> None:
-    pytest.importorskip("mypy")
-    assert "missing library stubs or py.typed marker" in checked(tmp_path, typed=False)
-
-
 def test_what_the_python_interface_alone_needs_is_imported_by_nothing_else() -> None:
     command = [sys.executable, "-c", IMPORT_ALL]
     done = subprocess.run(

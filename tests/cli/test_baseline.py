@@ -69,20 +69,6 @@ def test_a_slower_recording_is_told_from_its_baseline(
     )
 
 
-@pytest.mark.parametrize(("other", "odd"), [(FAST, -1), (FAST, 5), (5 * SLOW, 5)])
-def test_a_baseline_and_diff_say_the_same(
-    folder: Path, other: int, odd: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    recording(folder, "other", other, odd=odd)
-    assert main(["baseline", "save", "main", "fast"]) == 0
-    assert main(["baseline", "compare", "main", "other", "--json"]) == 0
-    (beside,) = json.loads(capsys.readouterr().out)["workers"]
-    assert main(["diff", "fast", "other", "--format", "json"]) == 0
-    verdict = json.loads(capsys.readouterr().out)["verdict"]
-    keys = ("sentence", "delta_ns", "share", "changed", "low", "high", "needed")
-    assert [beside[key] for key in keys] == [verdict[key] for key in keys]
-
-
 def test_what_is_no_baseline_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = folder / ".profiler-baselines"
     place.mkdir()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,15 +30,6 @@ def compare(*arguments: str) -> int:
     return main.main(["compare", *arguments])
 
 
-def test_markdown_is_printed(pairs: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert compare(pairs["baseline"], pairs["slower_kernel"]) == 0
-    text = capsys.readouterr().out
-    assert text.startswith("**A step takes ")
-    assert "\nSteps are " in text
-    assert f"`{pairs['slower_kernel']}`" in text
-    assert "`aten::gelu`" in text
-
-
 def test_a_folder_with_one_trace_will_do(
     pairs: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -56,38 +45,6 @@ def test_a_folder_with_one_trace_will_do(
     assert json.loads(capsys.readouterr().out)["verdict"]["changed"] is False
 
 
-def test_csv_is_printed(pairs: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert compare(pairs["baseline"], pairs["extra_copy"], "--format", "csv") == 0
-    assert {row["table"] for row in csv.DictReader(io.StringIO(capsys.readouterr().out))} == {
-        "category",
-        "operator",
-        "host",
-        "kernel",
-        "runtime",
-        "module",
-    }
-
-
-@pytest.mark.parametrize(
-    ("b", "limit", "code"),
-    [
-        ("slower_kernel", "3", 1),
-        ("slower_kernel", "0", 1),
-        ("slower_kernel", "50", 0),
-        ("again", "0", 0),
-        ("missing_overlap", "5", 1),
-    ],
-)
-def test_a_build_fails_when_the_step_became_longer(
-    pairs: dict[str, str], b: str, limit: str, code: int
-) -> None:
-    assert compare(pairs["baseline"], pairs[b], "--fail-on", limit) == code
-
-
-def test_a_faster_step_fails_no_build(pairs: dict[str, str]) -> None:
-    assert compare(pairs["slower_kernel"], pairs["baseline"], "--fail-on", "0") == 0
-
-
 def test_what_cannot_be_told_fails_a_build_only_where_that_is_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -99,34 +56,6 @@ def test_what_cannot_be_told_fails_a_build_only_where_that_is_asked_for(
     assert "it cannot be told whether the step became longer" in capsys.readouterr().err
     assert compare(*map(str, paths), "--strict") == 1
     assert "Cannot tell: one step each does not suffice; 5 would." in capsys.readouterr().out
-
-
-def test_ranges_of_one_trace(pairs: dict[str, str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        compare(
-            pairs["baseline"],
-            pairs["baseline"],
-            "--steps-a",
-            "0-3",
-            "--steps-b",
-            "4-7",
-            "--format",
-            "json",
-        )
-        == 0
-    )
-    found = json.loads(capsys.readouterr().out)
-    assert [s["index"] for s in found["b"]["steps"] if s["selected"]] == [4, 5, 6, 7]
-
-
-@pytest.mark.parametrize(
-    ("option", "value"), [("--steps-a", "99"), ("--steps-b", "x"), ("--steps-b", "3-1")]
-)
-def test_wrong_steps(
-    pairs: dict[str, str], option: str, value: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert compare(pairs["baseline"], pairs["again"], option, value) == 2
-    assert capsys.readouterr().err.startswith(f"torch-tb-profiler: {option}")
 
 
 def write_run(folder: Path, changes: dict[str, str], steps: int = 8) -> str:
@@ -271,19 +200,3 @@ def test_a_run_without_a_counterpart(
     capsys.readouterr()
     assert compare(str(Path(runs["before"]) / "rank1.pt.trace.json"), runs["renamed"]) == 2
     assert "no worker in common: rank1 in A, rank-0, rank-2, rank-9 in B" in capsys.readouterr().err
-
-
-def test_what_cannot_be_read(
-    pairs: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert compare(pairs["baseline"], str(tmp_path / "nothing.json")) == 2
-    assert compare(pairs["baseline"], str(Path(pairs["again"]).parents[1])) == 2
-    assert (
-        "B holds 7 runs: again, baseline, extra_copy and 4 more. Give one of them."
-        in capsys.readouterr().err
-    )
-    (tmp_path / "none.json").write_text("hello")
-    assert compare(pairs["baseline"], str(tmp_path / "none.json")) == 2
-    assert "none.json: Not a trace" in capsys.readouterr().err
-    (tmp_path / "text.json").write_text("hello")
-    assert compare(pairs["baseline"], str(tmp_path / "text.json")) == 2

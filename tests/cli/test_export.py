@@ -204,22 +204,3 @@ def test_a_device_is_written_to_and_never_replaced(
 def test_a_file_with_nothing_in_it_is_told(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert export(run, "--what", "counters") == 0
     assert "there are no counters to write" in capsys.readouterr().err
-
-
-def test_what_cannot_be_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "text.json").write_text("hello")
-    for path in ("text.json", "nothing.json"):
-        assert export(path) == 2
-        assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_without_pyarrow(
-    run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    assert export(run, "--to", "parquet") == 2
-    assert "pip install pyarrow" in capsys.readouterr().err
-    assert written() == []

@@ -123,7 +123,7 @@ def test_few_steps_fail_by_the_gap_and_twice_the_limit(
 def test_regressions_of_drawn_recordings_fail(tmp_path: Path) -> None:
     random = np.random.default_rng(17)
     passed = []
-    for number in range(60):
+    for number in range(20):
         noise, factor = 0.02 + 0.18 * random.random(), 1.2 + 3.8 * random.random()
         a, b = (series(random, 5, noise, number % 4) / 1000 for _ in range(2))
         # Apart, as two recordings of five steps are that nobody takes for equal.

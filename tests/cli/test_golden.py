@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from torch_tb_profiler.cli import main
-from torch_tb_profiler.cli.commands import COMMANDS
 from torch_tb_profiler.native import library
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -88,49 +87,3 @@ def _anywhere(text: str) -> str:
         + "\n\n"
         + rest
     )
-
-
-BAD = ("empty.pt.trace.json", "cut.pt.trace.json.gz", "text.pt.trace.json", "nothing.pt.trace.json")
-
-
-@pytest.fixture(scope="module")
-def bad_files(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("bad")
-    (folder / BAD[0]).write_bytes(b"")
-    (folder / BAD[1]).write_bytes(b"\x1f\x8b\x08\x00\x00")
-    (folder / BAD[2]).write_text("once upon a time")
-    return folder
-
-
-@pytest.mark.parametrize("file", BAD)
-@pytest.mark.parametrize(
-    "command",
-    [name for name in COMMANDS if name not in ("serve", "import", "mcp", "skill", "sql", "record")],
-)
-def test_a_bad_file_is_one_line_and_exit_code_2(
-    command: str,
-    file: str,
-    bad_files: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    path = str(bad_files / file)
-    budgets = tmp_path / "budgets.toml"
-    budgets.write_text("step_ms = 1\n")
-    before = {"baseline": ["save", "now"]}
-    more = {
-        "baseline": ["--dir", str(bad_files)],
-        "budgets": ["--budgets", str(budgets)],
-        "diff": [path],
-        "compare": [path],
-        "event": ["1"],
-        "report": ["-o", str(bad_files / "report.html")],
-        "export": ["-o", str(bad_files / "rows.csv")],
-    }
-    arguments = [command, *before.get(command, []), path, *more.get(command, []), "--no-cache"]
-    assert main.main(arguments) == 2
-    printed = capsys.readouterr()
-    assert printed.err.count("\n") == 1
-    assert "Traceback" not in printed.err
-    assert command == "doctor" or printed.out == ""
-    assert sorted(p.name for p in bad_files.iterdir()) == sorted(BAD[:3])

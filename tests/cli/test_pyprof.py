@@ -211,19 +211,6 @@ def test_a_trace_without_kernels_says_so(
     assert json.loads(printed(capsys, path, "--json")) == []
 
 
-def test_names_neither_steer_a_terminal_nor_run_in_a_spreadsheet(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "hostile.pt.trace.json"
-    name = '=cmd|"\x1b[31m\n'
-    path.write_text(text_of(events("gpu 7 {k}", {"k": name})))
-    for options in ((), ("-w", "100"), ("--csv",)):
-        assert not set(printed(capsys, path, *options)) & {"\x1b"}
-    rows = list(csv.DictReader(io.StringIO(printed(capsys, path, "--csv"))))
-    assert [row["Kernel"] for row in rows] == ["'=cmd|\"?[31m?"]
-    assert json.loads(printed(capsys, path, "--json"))[0]["kernel"] == name
-
-
 def test_many_rows_are_printed_as_they_are_made(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

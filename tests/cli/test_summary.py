@@ -7,11 +7,9 @@ import io
 import json
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from tests.views import hand_made
 from torch_tb_profiler.cli import main
@@ -20,9 +18,7 @@ from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.runs.loading import Unreadable
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.store.strings import StringTable
 
-Items = list[Opened | Unreadable]
 BAD = Unreadable("run", "w9", "1", "run/w9.pt.trace.json", "The file is empty.")
 NO_TRACE = Unreadable("", "", "", "notes.json", "It is not a trace.", rejected=True)
 
@@ -85,41 +81,6 @@ def test_the_report_of_a_host_only_trace_says_what_was_not_recorded(
     assert "Accelerator activity" in text
     assert "top 2 by host self time" in text
     assert "Devices" not in text
-
-
-def test_names_from_a_trace_cannot_steer_the_terminal(
-    holds: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    facts = hand_made.facts()
-    hostile = StringTable.of(
-        [t.replace("aten::mm", "\x1b]0;owned\x07" + "x" * 500) for t in facts.strings.all()]
-    )
-    holds(hand_made.opened(replace(facts, strings=hostile)))
-    assert main.main(["summary", "somewhere"]) == 0
-    text = capsys.readouterr().out
-    assert "\x1b" not in text
-    assert "\x07" not in text
-    assert max(map(len, text.splitlines())) <= WIDTH
-
-
-@pytest.mark.parametrize("items", [[], [BAD], [BAD, NO_TRACE], [BAD] * 9])
-@pytest.mark.parametrize("as_json", [True, False])
-def test_nothing_readable_is_exit_code_2_with_one_line(
-    items: Items, as_json: bool, holds: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
-    holds(*items)
-    assert main.main(["summary", "somewhere", *(["--json"] if as_json else [])]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.count("\n") == 1
-    assert "somewhere holds no" in printed.err
-    if items:
-        assert BAD.message in printed.err
-
-
-def test_a_path_that_does_not_exist(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main.main(["summary", str(tmp_path / "nothing")]) == 2
-    assert capsys.readouterr().err.count("\n") == 1
 
 
 @pytest.mark.parametrize(("arguments", "use_cache"), [([], True), (["--no-cache"], False)])

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from tests.builders.loop import Event
 from tests.builders.windows import window, written
-from torch_tb_profiler import TraceFrames
-from torch_tb_profiler import open as open_trace
 from torch_tb_profiler.analysis.diff.repeats import Repeated, Repeats, unit_between
 from torch_tb_profiler.cli.main import main
 
@@ -55,24 +53,6 @@ def test_equal_items_of_windows_of_other_lengths_pass(
     a, b = window(200_000, 4400, kind, UNEVEN), window(310_000, 4400, kind, UNEVEN[::-1])
     assert gate(tmp_path, a, b, "--strict") == 0
     assert "No change beyond" in capsys.readouterr().out
-
-
-def test_python_and_a_baseline_say_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    paths = [written(tmp_path, f"w{item}", window(300_000, item)) for item in (4400, 5000)]
-    assert main(["diff", *paths, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["verdict"]
-    assert main(["baseline", "save", "main", paths[0]]) == 0
-    assert main(["baseline", "compare", "main", paths[1], "--json", "--fail-on=5"]) == 1
-    (beside,) = json.loads(capsys.readouterr().out)["workers"]
-    before, after = map(open_trace, paths)
-    assert isinstance(before, TraceFrames)
-    assert isinstance(after, TraceFrames)
-    said = before.diff(after).attrs
-    assert told["sentence"] == beside["sentence"] == said["verdict"]
-    assert "68 and 60 of aten::addmm" in told["sentence"]
 
 
 def test_what_has_nothing_in_common_cannot_be_told(

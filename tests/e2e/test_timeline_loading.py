@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -151,25 +150,3 @@ def test_two_fingers_zoom_and_one_pans(open_tab: OpenTab, server: Server) -> Non
     later = page.view
     assert later[0] > closer[0]
     assert later[1] - later[0] == pytest.approx(closer[1] - closer[0], rel=1e-6)
-
-
-def test_two_hundred_questions_do_not_hold_up_tensorboard(server: Server) -> None:
-    where = {"run": "chain", "worker": "worker", "span": "1"}
-    about = server.answer("trace/timeline", "chain")
-    lost: list[str] = []
-
-    def ask(number: int) -> None:
-        found = server.get(
-            "trace/search", **where, id=about["id"], q=f"{'a.*' * (number % 7)}m+", re="1"
-        )
-        if not found or "total" not in found:
-            lost.append(str(found))
-
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(200)]
-    for thread in threads:
-        thread.start()
-    answered = sum(server.get("runs") is not None for _ in range(10))
-    for thread in threads:
-        thread.join()
-    assert lost == []
-    assert answered == 10

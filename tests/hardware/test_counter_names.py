@@ -33,15 +33,6 @@ from torch_tb_profiler.hardware.counter_names import (
             "dram__throughput.avg.pct_of_peak_sustained_elapsed",
             "%",
         ),
-        ("lts__t_sectors.sum", "L2 sectors", "sectors"),
-        ("sm__cycles_active.avg", "sm__cycles_active.avg", "cycles"),
-        ("gpu__time_duration.sum", "Kernel time", "ns"),
-        (
-            "smsp__inst_executed.avg.per_cycle_active",
-            "smsp__inst_executed.avg.per_cycle_active",
-            "",
-        ),
-        ("l1tex__t_sector_hit_rate.pct", "l1tex__t_sector_hit_rate.pct", "%"),
         (
             "sm__ops_path_tensor_src_fp16_dst_fp32.sum",
             "sm__ops_path_tensor_src_fp16_dst_fp32.sum",
@@ -63,9 +54,6 @@ def test_label_and_unit(name: str, label: str, unit: str) -> None:
         ("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", ("f", 1)),
         ("smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", ("h", 1)),
         ("sm__sass_thread_inst_executed_op_dfma_pred_on.sum", ("d", 2)),
-        ("smsp__sass_thread_inst_executed_op_ffma_pred_on.avg", None),
-        ("smsp__sass_thread_inst_executed_op_integer_pred_on.sum", None),
-        ("smsp__inst_executed.sum", None),
     ],
 )
 def test_weight_of_an_instruction(name: str, weight: tuple[str, int] | None) -> None:

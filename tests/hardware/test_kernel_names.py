@@ -99,7 +99,6 @@ from torch_tb_profiler.hardware.matrix_cores import uses_matrix_cores
         ),
         ("Cijk_Ailk_Bljk_SB_MT64x64", "Cijk_Ailk_Bljk_SB_MT64x64"),
         ("triton_poi_fused_add_0", "triton_poi_fused_add_0"),
-        ("", ""),
     ],
 )
 def test_short_name(full: str, short: str) -> None:

@@ -27,25 +27,8 @@ NVIDIA_USED = [
     (
         "void cutlass_cudnn_infer::Kernel<cutlass_tensorop_s1688dgrad_optimized_tf32_256x64_16x4_nhwc_unity_stride_align4>(x)"
     ),
-    (
-        "void cutlass__5x_cudnn::Kernel<cutlass_tensorop_bf16_s16816fprop_optimized_bf16_256x64_32x4_nhwc_align8>(x)"
-    ),
-    "sm80_xmma_wgrad_implicit_gemm_indexed_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize64x128x32_stage5_warpsize2x2x1_g1_tensor16x8x8_t1r1s1_execute_kernel_cudnn",
-    (
-        "void pytorch_flash::flash_fwd_kernel<pytorch_flash::Flash_fwd_kernel_traits<64, 128, 128,"
-        " 4, false, false, cutlass::bfloat16_t, x>, false>(x)"
-    ),
     # Hopper
-    "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize64x64x64_warpgroupsize1x1x1_execute_segment_k_off_kernel__5x_cublas",
-    "void cutlass::device_kernel<dpsk::grouped_gemm::cuda::m_grouped_fp8_ptp128c::GemmKernel>(x)",
-    (
-        "void flash::compute_attn_ws<Flash_fwd_kernel_traits<192, 128, 128, 12, 2, false, 1,"
-        " cutlass::bfloat16_t, 128>, true, flash::SingleTileScheduler>(x)"
-    ),
     # Blackwell
-    "nvjet_tst_64x64_64x16_2x1_2cta_v_bz_bias_TNT",
-    "bmm_MxE4m3_MxE2m1MxE4m3_Fp32_t128x16x256u2_s3_et128x16_m128x16x32_cga1x1x1_16dp256b_rM_TN_transOut_schedP2x1x2x3_sm100f",
-    "fmhaSm100aKernel_QkvE4m3OBfloat16H64PagedKvCausalP16VarSeqQ128Kv128PersistentContext",
 ]
 NVIDIA_NOT = [
     "volta_sgemm_128x64_nn",
@@ -69,27 +52,8 @@ NVIDIA_NOT = [
         "void cutlass::Kernel<cutlass_80_simt_sgemm_128x32_8x5_nn_align1>(cutlass_80_simt_sgemm_128x32_8x5_nn_align1::Params)"
     ),
     (
-        "void gemmk1_kernel<float, 256, 5, false, false, false, false,"
-        " cublasGemvTensorStridedBatched<__half const>, x>(x)"
-    ),
-    (
-        "void cudnn::engines_precompiled::nchwToNhwcKernel<__nv_bfloat16, __nv_bfloat16, float,"
-        " false, true, (cudnnKernelDataType_t)0>(x)"
-    ),
-    (
         "void at::native::vectorized_elementwise_kernel<4,"
         " at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul> >(int, x)"
-    ),
-    (
-        "void cutlass::device_kernel<flash::FlashAttnBwdPreprocess<cute::tuple<cute::C<64>,"
-        " cute::C<192> >, cutlass::bfloat16_t, float, cutlass::arch::Sm90>(x)"
-    ),
-    (
-        "void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16, unsigned char,"
-        " (vllm::Fp8KVCacheDataType)1>(__nv_bfloat16 const*)"
-    ),
-    (
-        "void moe::dev::routing::routingIndicesHistogramKernel<moe::dev::routing::routingRenormalize::KernelParams<__nv_bfloat16>>(x)"
     ),
     (
         "void fbgemm_gpu::(anonymous namespace)::_FP8rowwise_to_float_cuda_kernel<float>(unsigned"
@@ -99,11 +63,6 @@ NVIDIA_NOT = [
         "void linearize_index_kernel<long>(at::GenericPackedTensorAccessor<long, 1ul,"
         " at::RestrictPtrTraits, int>, x)"
     ),
-    (
-        "dpsk::grouped_gemm::cuda::utils::fill_tensormaps_kernel(CUtensorMap_st, CUtensorMap_st*,"
-        " void*, int, long)"
-    ),
-    "triton_poi_fused_add_cos_sin_0",
     "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
 ]
 AMD_USED = [

@@ -14,15 +14,9 @@ from torch_tb_profiler.hardware.work import model_of, operator_of, work_of
         ("torch.nn.functional.linear", "aten::linear"),
         ("torch.mm", "aten::mm"),
         ("Tensor.__matmul__", "aten::matmul"),
-        ("mm", "aten::mm"),
         ("aten::mm", "aten::mm"),
         ("my_ops::mm", "my_ops::mm"),
         ("optimizer.step.Adam", "optimizer.step.Adam"),
-        ("nccl:all_reduce", "nccl:all_reduce"),
-        ("LSTMCell.forward", "LSTMCell.forward"),
-        ("torch.nn.functional.embedding", "torch.nn.functional.embedding"),
-        ("", ""),
-        ("mm()", "mm()"),
     ],
 )
 def test_names(name: str, operator: str) -> None:

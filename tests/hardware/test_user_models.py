@@ -158,11 +158,9 @@ BAD: list[tuple[Callable[[Call], object], str]] = [
     (lambda call: Work(-1, None, "", ""), "from 0 to 2**62"),
     (lambda call: Work(1, -1, "", ""), "from 0 to 2**62"),
     (lambda call: Work(1 << 70, None, "", ""), "from 0 to 2**62"),
-    (lambda call: Work(1, 10**400, "", ""), "from 0 to 2**62"),
     (lambda call: Work(float("nan"), None, "", ""), "is not a Work with integer"),  # type: ignore[arg-type]
     (lambda call: Work(True, None, "", ""), "is not a Work with integer"),
     (lambda call: (1, 2), "is not a Work with integer"),
-    (lambda call: "x" * 10**7, "is not a Work"),
     (lambda call: Work(1, None, "tensor", ""), "expected matrix"),  # type: ignore[arg-type]
     (lambda call: Work(1, None, "matrix", None), "expected matrix"),  # type: ignore[arg-type]
     (lambda call: Work(1, None, "matrix", "bf16", [1]), "parameters must be a dict"),  # type: ignore[arg-type]
@@ -191,7 +189,11 @@ def test_what_cannot_be_shown_is_told_and_not_shown(
 
 @pytest.mark.parametrize(
     ("family", "names", "source"),
-    [("gemm", (), "x"), ("", ("my::op",), "x"), ("gemm", ("",), "x"), ("gemm", ("my::op",), "")],
+    [
+        ("gemm", (), "x"),
+        ("", ("my::op",), "x"),
+        ("gemm", ("",), "x"),
+    ],
 )
 def test_a_registration_needs_all_its_texts(
     family: str, names: tuple[str, ...], source: str

@@ -36,9 +36,6 @@ NOT = (
     "void splitKreduce_kernel<32, 16, int, float>",
     "void at::native::vectorized_elementwise_kernel<4>",
     "nvjet_tst_128x256_64x4_1x2_h_bz_coopA_NTT",
-    "ncclDevKernel_AllReduce_Sum_f32_RING_LL",
-    "my_gemm",
-    "void conv2d_grouped_direct_kernel<float>",
 )
 
 

@@ -8,19 +8,7 @@ import time
 import pytest
 
 from torch_tb_profiler.importers import brackets as scan
-from torch_tb_profiler.importers.brackets import brackets, inside_array, too_deep, value_end
-
-
-def test_the_drawn_example() -> None:
-    found = brackets(b'{ "a": [ 1, "}" ], "b": {} }', 0, 28)
-    assert found.at.tolist() == [0, 7, 16, 24, 25, 27]
-    assert found.depth.tolist() == [1, 2, 1, 2, 1, 0]
-    assert found.quotes.tolist() == [2, 4, 12, 14, 19, 21]
-    assert (found.end(), found.open_string) == (28, -1)
-
-
-def test_a_string_that_is_not_closed() -> None:
-    assert brackets(b'{"a": "\\"}', 0, 10).open_string == 6
+from torch_tb_profiler.importers.brackets import inside_array, too_deep, value_end
 
 
 def plain_end(text: bytes) -> int:

@@ -129,15 +129,6 @@ def test_mended_names(name: str, kind: str, meant: str, more: str, chunk: int) -
     assert defects(imported) == {kind: 1}
 
 
-@pytest.mark.parametrize("chunk", [1, 2 << 20])
-def test_invalid_utf8(chunk: int) -> None:
-    imported = read(
-        trace(span(0), span(1), span(2)).encode().replace(b"op1", b"op\xff\xfe1"), chunk
-    )
-    assert names(imported) == ["op0", "op\ufffd\ufffd1", "op2"]
-    assert defects(imported) == {d.BAD_UTF8: 2}
-
-
 @pytest.mark.parametrize("entry", ["17", "null", '"text"', "[1, [2]]", "NaN", "true"])
 def test_entries_that_are_no_objects(entry: str) -> None:
     imported = read(trace(span(0), entry, span(1)))

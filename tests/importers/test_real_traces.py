@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
+from tests import public
+from tests.conftest import REAL_TRACES
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import open_text
 from torch_tb_profiler.store import defects as d
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "traces"
-FILES = sorted(FOLDER.glob("*/*.json*")) if FOLDER.is_dir() else []
+FILES = sorted(REAL_TRACES.glob("*/*.json*"))
 SAMPLE = 97
 SOUND = {
     d.UNKNOWN_CATEGORY,
@@ -36,8 +37,8 @@ def test_all_are_there(real_traces: Path) -> None:
     assert len(FILES) >= 28
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: f"{p.parent.name}-{p.name.split('.')[0]}")
-def test_every_event_is_stored_or_counted(path: Path) -> None:
+@pytest.mark.parametrize("path", public.asked(FILES))
+def test_every_event_is_stored_or_counted(path: Path, real_traces: Path) -> None:
     with open_text(Place(str(path))) as stream:
         trace = read_trace(stream, Settings())
     with open_text(Place(str(path))) as stream:

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import public
 from tests.examples import examples
 from tests.importers.reading import Stream, lines, span, trace
 from tests.importers.test_chunks import EVENTS, FIXED
@@ -172,7 +173,7 @@ def test_samples(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_public_traces(real_traces: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All are equal, and so few chunks are refused that reading is as fast as it can be."""
     asked = Asked(monkeypatch)
-    for path in FILES:
+    for path in public.some(FILES):
         with open_text(Place(str(path))) as stream:
             text = b"".join(iter(lambda: stream.read(1 << 24), b""))
         assert (path, unlike(text, 2 << 20)) == (path, [])

@@ -25,7 +25,7 @@ from typing import Any
 
 import pytest
 
-from tests.live.layers import LAYERS, Layer
+from tests.live.layers import Layer
 from tests.live.test_key_averages import record
 from torch_tb_profiler.hardware.call import Call, read_call
 from torch_tb_profiler.hardware.work import Work, work_of
@@ -96,26 +96,6 @@ def ours(calls: list[tuple[Call, Work | None]]) -> Counter[str]:
                 + (surplus(call, work) if name == "convolution_backward" else 0)
             )
     return sums
-
-
-@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.__name__)
-def test_forward_and_backward_of_a_layer(
-    torch: Any, tmp_path: Path, layer: Callable[[Any], Layer]
-) -> None:
-    made = layer(torch)
-    mine = ours(recorded(torch, tmp_path / "trace.json", lambda: train(torch, made)))
-    theirs = counted(torch, lambda: train(torch, made))
-    assert sum(theirs.values()) > 0
-    assert mine == theirs
-
-
-def test_twenty_layers_and_every_counted_operator(torch: Any) -> None:
-    seen: Counter[str] = Counter()
-    for layer in LAYERS:
-        made = layer(torch)
-        seen += counted(torch, lambda made=made: train(torch, made))  # type: ignore[misc]
-    assert len(LAYERS) >= 20
-    assert set(seen) == set(COUNTED)
 
 
 @pytest.mark.parametrize("causal", [False, True])

@@ -4,7 +4,6 @@ undo it, to the nanosecond.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,6 @@ from tests.loading import load
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.views.work.module import module_payload, module_tree
 from torch_tb_profiler.views.work.module_wire import ModulePayload
 
@@ -139,59 +137,3 @@ def test_a_checkpoint_runs_its_modules_again(torch: Any, tmp_path: Path) -> None
     )
     assert calls_beneath(insight, "Linear_0", f"{EVALUATE}AddmmBackward0") == 2
     assert any("ran again" in note for note in found.notes)
-
-
-def by_module(insight: Insight) -> dict[tuple[str, str], tuple[int, int]]:
-    """Calls and host time in ns of every backward operator, by (innermost module, name)."""
-    paths, table = insight["paths"], insight["path_steps"]
-    texts = insight.strings.many(paths["name"])
-    found: dict[tuple[str, str], tuple[int, int]] = {}
-    for row in range(table.n):
-        path = int(table["path"][row])
-        if path < 0 or not paths["backward"][path]:
-            continue
-        above = path
-        while above >= 0 and paths["kind"][above] != PathKind.MODULE:
-            above = int(paths["parent"][above])
-        key = texts[above] if above >= 0 else "", texts[path]
-        calls, total = found.get(key, (0, 0))
-        found[key] = calls + int(table["calls"][row]), total + int(table["host_total"][row])
-    return found
-
-
-def test_backward_against_the_stacks_of_pytorch(torch: Any, tmp_path: Path) -> None:
-    """PyTorch gives a backward function the Python stack of its forward:
-    ``key_averages(group_by_stack_n=...)``.
-    """
-    path = tmp_path / "worker.pt.trace.json"
-    verbose = importlib.import_module("torch._C._profiler")._ExperimentalConfig(verbose=True)
-    nn = torch.nn
-    net = nn.Sequential(
-        nn.Linear(8, 8), nn.Tanh(), nn.Sequential(nn.Linear(8, 8), nn.Tanh()), nn.Linear(8, 8)
-    )
-
-    def work() -> None:
-        for _ in range(STEPS):
-            net(torch.randn(4, 8)).sum().backward()
-
-    prof = record(torch, path, work, experimental_config=verbose, **OPTIONS["stacks"])
-    theirs: dict[tuple[str, str], tuple[int, int]] = {}
-    for row in prof.key_averages(group_by_stack_n=200):
-        modules = [
-            frame.removeprefix("nn.Module: ")
-            for frame in row.stack
-            if frame.startswith("nn.Module: ")
-        ]
-        if row.key.endswith("Backward0") and not row.key.startswith(EVALUATE) and modules:
-            calls, total = theirs.get((modules[0], row.key), (0, 0))
-            theirs[modules[0], row.key] = (
-                calls + row.count,
-                total + round(row.cpu_time_total * 1000),
-            )
-    functions = {
-        (module, name): figures
-        for (module, name), figures in by_module(read(path)[1]).items()
-        if module and name.endswith("Backward0") and not name.startswith(EVALUATE)
-    }
-    assert len(theirs) == 8
-    assert functions == theirs

@@ -256,23 +256,6 @@ def test_a_restart_uses_the_sidecars(logdir: Path, start: Start, settings: Setti
     assert begun(settings) == ["rank0.pt.trace.json"]
 
 
-def test_a_damaged_sidecar_is_made_again(logdir: Path, start: Start, settings: Settings) -> None:
-    write(logdir / "run" / "w.json", content())
-    first = start(logdir)
-    until(lambda: ready(first, 1))
-    first.close()
-    (sidecar,) = Path(settings.cache_dir).glob("*.safetensors")
-    sidecar.write_bytes(sidecar.read_bytes()[:100])
-    second = start(logdir)
-    until(lambda: ready(second, 1))
-    assert second.store.queue.started.total() == 1
-    sidecar.unlink()
-    with pytest.raises(NotReady, match="imported again"):
-        second.open("run", "w", "trace")
-    until(lambda: ready(second, 1))
-    second.open("run", "w", "trace")
-
-
 @pytest.mark.parametrize("stated", [(0, 1, 2), (2, 0, 0), (None, 1, None)])
 @pytest.mark.parametrize("lost", [0, 2])
 def test_what_a_file_says_stays_known_while_the_same_file_is_imported_again(

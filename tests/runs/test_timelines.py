@@ -128,18 +128,6 @@ def test_a_failure_is_told_and_the_next_call_tries_again(
         store.close()
 
 
-def test_a_damaged_timeline_is_made_again(
-    settings: Settings, trace_sidecar: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(store_, "FIRST_WAIT_SECONDS", 60.0)
-    Path(TIMELINE.path(trace_sidecar, settings)).write_bytes(b"\0" * 1000)
-    store = SidecarStore(settings)
-    try:
-        assert store.get(TIMELINE, trace_sidecar)["slices"].n == 3
-    finally:
-        store.close()
-
-
 def test_the_catalogue_opens_a_trace_with_its_timeline(settings: Settings, logdir: Path) -> None:
     write(logdir / "run" / "worker0.1.pt.trace.json", text_of(events(DRAWING)))
     catalogue = Catalogue({"": Place(str(logdir))}, replace(settings, workers=1))

@@ -9,15 +9,13 @@ from typing import IO, cast
 
 import fsspec
 import pytest
-import zstandard
 
-from tests.importers.reading import names, span, trace
+from tests.importers.reading import span, trace
 from torch_tb_profiler.errors import MissingDriver, SourceError
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.sources.streams import TextStream, open_text
-from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.model import Trace
 
 TEXT = trace(*[span(i) for i in range(5000)]).encode()
@@ -26,39 +24,6 @@ TEXT = trace(*[span(i) for i in range(5000)]).encode()
 def _read(path: object) -> Trace:
     with open_text(Place(str(path))) as stream:
         return read_trace(stream, Settings())
-
-
-@pytest.mark.parametrize("name", ["a.json", "a.json.gz", "a.bin", "a.json.zst"])
-@pytest.mark.parametrize(
-    "pack", [bytes, gzip.compress, zstandard.compress], ids=["plain", "gzip", "zstd"]
-)
-def test_content_decides_not_the_name(tmp_path: Path, name: str, pack) -> None:  # type: ignore[no-untyped-def]
-    (tmp_path / name).write_bytes(pack(TEXT))
-    text = _read(tmp_path / name)
-    assert (text["spans"].n, text.defects.as_dict()) == (5000, {})
-
-
-def test_one_text_in_two_members(tmp_path: Path) -> None:
-    path = tmp_path / "a.gz"
-    path.write_bytes(gzip.compress(TEXT[:1000]) + gzip.compress(TEXT[1000:]))
-    assert (_read(path)["spans"].n, _read(path).defects.as_dict()) == (5000, {})
-
-
-@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstd"])
-def test_truncated_compression(tmp_path: Path, pack) -> None:  # type: ignore[no-untyped-def]
-    path = tmp_path / "a"
-    packed = pack(TEXT)
-    path.write_bytes(packed[: len(packed) * 3 // 4])
-    text = _read(path)
-    assert names(text) == [f"op{i}" for i in range(text["spans"].n)]
-    assert (text.defects[d.TRUNCATED_GZIP], text.defects[d.TRUNCATED]) == (1, 1)
-    assert text["spans"].n > 1000
-
-
-def test_garbage_behind_a_gzip(tmp_path: Path) -> None:
-    (tmp_path / "a").write_bytes(gzip.compress(TEXT) + b"garbage")
-    text = _read(tmp_path / "a")
-    assert (text["spans"].n, text.defects.as_dict()) == (5000, {d.TRAILING: 1})
 
 
 def test_memory_file_system() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,13 +10,11 @@ from msgspec.structs import replace
 
 from tests.analysis.counters.drawing import with_ranges
 from tests.builders.drawn import events, trace_of
-from tests.loading import load
 from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, body, client
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.timeline.build import build_timeline
 from torch_tb_profiler.runs.memo import Memo
-from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.views.timeline.event_arguments import kept_arguments
 from torch_tb_profiler.views.timeline.payload import timeline_payload
@@ -74,12 +71,6 @@ def test_profiled_kernels_of_the_chosen_steps() -> None:
     assert _asked(trace, facts, "&steps=1")["profiled"]["kernel"] == ["r1"]
 
 
-def test_rows_beyond_the_limit_are_counted() -> None:
-    trace, facts, _ = with_ranges(STEPS)
-    found = _asked(trace, facts, max_table_rows=1)
-    assert (found["profiled"]["kernel"], found["pooled"]) == (["r0"], 1)
-
-
 @pytest.mark.parametrize(
     ("drawing", "said"),
     [
@@ -113,17 +104,6 @@ def test_rows_beyond_the_limit_are_counted() -> None:
 def test_what_does_not_match_is_said(drawing: str, said: str) -> None:
     trace, facts, _ = with_ranges(drawing)
     assert said in _asked(trace, facts)["matching"]
-
-
-def test_a_range_over_everything_is_called_so() -> None:
-    trace, facts, _ = with_ranges("main  <launch><launch>\ngpu 0 {r0            }")
-    rows = _asked(trace, facts)["profiled"]
-    assert (rows["short_name"], rows["op_stack"], rows["launch"], rows["time_ns"]) == (
-        ["whole recording"],
-        [[]],
-        [-1],
-        [16_000],
-    )
 
 
 def test_sampled_counters() -> None:
@@ -164,42 +144,6 @@ def test_without_counters_the_page_says_how_to_record_them() -> None:
     assert lack["what"] == "Hardware counters"
     compile(lack["call"], "call", "exec")
     assert "profiler_measure_per_kernel=True" in lack["call"]
-
-
-def test_alexnet_and_the_other_views_of_it(real_traces: Path) -> None:
-    (path,) = (real_traces / "a100_alexnet_cupti_ranges").iterdir()
-    opened = load(str(path), Settings.from_environment(use_cache=False))
-    found = _asked(opened.trace, opened.facts)
-    rows = found["profiled"]
-    assert (len(rows["kernel"]), len(found["counters"]), found["measured"]) == (77, 9, "slices")
-    assert rows["op_stack"][5] == [
-        "aten::conv2d",
-        "aten::convolution",
-        "aten::_convolution",
-        "aten::cudnn_convolution",
-    ]
-    (fadd,) = [
-        place for place, counter in enumerate(found["counters"]) if "_fadd_" in counter["name"]
-    ]
-    assert rows["short_name"][1] == "kernel without a name"
-    assert (rows["short_name"][5], found["values"][fadd][5], rows["flops"][5]) == (
-        "fft2d_r2c_32x32",
-        86_114_304,
-        234_946_560,
-    )
-    assert found["matching"].startswith("77 of 77 ranges were tied")
-    asked = client(
-        WrittenCatalogue(
-            replace(hand_made.opened(), trace=opened.trace, facts=opened.facts, memo=Memo())
-        )
-    )
-    for route in ("/overview", "/kernel", "/operator"):
-        missing = json.loads(body(asked.get(f"{route}?{WHERE}")))["missing"]
-        assert "Times of kernels" in [item["what"] for item in missing], route
-    diagnosed = json.loads(body(asked.get(f"/findings?{WHERE}")))
-    assert any("hardware counters" in sentence for sentence in diagnosed["unsure"]), diagnosed[
-        "unsure"
-    ]
 
 
 def test_a_range_shows_its_counters_and_its_thread_what_it_is() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import get_args
 
 import msgspec
 from werkzeug.test import Client
@@ -15,7 +14,6 @@ from torch_tb_profiler.analysis.critical_path.lane_stretches import PATH_STRETCH
 from torch_tb_profiler.analysis.critical_path.table import (
     KINDS,
     PathGroup,
-    critical_path_table,
 )
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
@@ -219,19 +217,6 @@ def test_of_many_steps_only_the_longest_has_a_strip() -> None:
     [strip] = _asked(trace, facts, insight).strips
     assert strip.name == "ProfilerStep#3"
     assert len(_asked(trace, facts, insight, (0, 2)).strips) == 3
-
-
-def test_an_empty_trace_has_an_empty_path() -> None:
-    trace = trace_of([])
-    facts = derive(trace)
-    insight = build_insight(trace, facts)
-    whole = _asked(trace, facts, insight)
-    assert (whole.headline, whole.contrast, whole.strips) == ([], [], [])
-    assert list(whole.parts["kind"]) == []
-    for by in get_args(PathGroup):
-        table = path_rows_payload(trace, facts, insight, select(facts), by, (0, 10), 10)
-        assert list(table.rows["kind"]) == []
-    assert critical_path_table(trace, facts, insight, select(facts)).n == 0
 
 
 def test_waiting_for_a_rank_is_told_once_the_run_is_read(samples: Path) -> None:

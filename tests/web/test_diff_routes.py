@@ -112,16 +112,6 @@ def test_every_choice_has_its_own_answer(asking: Client) -> None:
     ) == len(queries)
 
 
-@pytest.mark.parametrize("missing", ["run2", "worker2", "span2"])
-@pytest.mark.parametrize("route", ["/diff", "/diff/aligned", "/diff/axis", "/diff/file"])
-def test_side_b_must_be_named(asking: Client, route: str, missing: str) -> None:
-    response = asking.get(
-        f"{route}?{'&'.join(part for part in TWO.split('&') if not part.startswith(missing))}"
-    )
-    assert response.status_code == 400
-    assert error_of(response).error.message == f"Parameter {missing} is missing."
-
-
 @pytest.mark.parametrize(
     ("wrong", "status", "word"),
     [
@@ -168,14 +158,6 @@ def test_files(asking: Client) -> None:
     response = asking.get(f"/diff/file?{TWO}&format=markdown")
     assert response.content_type == "text/markdown; charset=utf-8"
     assert body(response).decode().startswith(f"**{diff(asking, TWO).headline[0]}**")
-
-
-def test_an_answer_is_kept(asking: Client, catalogue: TwoRuns) -> None:
-    first = asking.get(f"/diff?{TWO}")
-    kept = len(catalogue.opened.memo)
-    again = asking.get(f"/diff?{TWO}", headers={"If-None-Match": first.headers["ETag"]})
-    assert again.status_code == 304
-    assert len(catalogue.opened.memo) == kept
 
 
 def test_the_steps_on_one_axis_are_those_of_the_answer(asking: Client) -> None:

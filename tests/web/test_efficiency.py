@@ -210,25 +210,6 @@ def test_rows_above_a_peak_are_shown_and_said(tmp_path: Path) -> None:
     assert "strides" not in found["notes"][1]
 
 
-@pytest.mark.parametrize(
-    "wrong",
-    ["group=", "group=shape", "group=kernel&group=kernel", "steps=9", "steps=1-0", "skip_cold=2"],
-)
-def test_wrong_choices(wrong: str) -> None:
-    assert client().get(f"/efficiency?{WHERE}&{wrong}").status_code == 400
-
-
-def test_it_is_sent_once() -> None:
-    asked = client(WrittenCatalogue())
-    first = asked.get(f"/efficiency?{WHERE}")
-    assert (
-        asked.get(
-            f"/efficiency?{WHERE}", headers={"If-None-Match": first.headers["ETag"]}
-        ).status_code
-        == 304
-    )
-
-
 def test_products_without_a_model_are_said() -> None:
     """They make the share of the peak a lower bound."""
     drawing = """

@@ -14,7 +14,6 @@ import pytest
 from werkzeug.test import Client, TestResponse
 
 from tests.runs.conftest import until
-from tests.web import timeline_asked
 from tests.web.served import TIMELINE_ID, WrittenCatalogue, body, client, error_of
 from torch_tb_profiler.runs.catalogue import Catalogue
 from torch_tb_profiler.runs.model import State
@@ -25,8 +24,6 @@ from torch_tb_profiler.views.timeline import wire
 from torch_tb_profiler.web.application import Application
 
 pytestmark = pytest.mark.processes
-
-ROUTES = ("/trace/event", "/trace/event/args", "/trace/collective")
 
 
 class Server:
@@ -200,43 +197,3 @@ def test_a_file_that_changed_or_went_away(samples: Path, tmp_path: Path) -> None
     response = client(catalogue).get(asked)
     assert (response.status_code, error_of(response).error.code) == (502, "source_error")
     assert str(tmp_path) not in error_of(response).error.message
-
-
-@pytest.mark.parametrize("route", ROUTES)
-@pytest.mark.parametrize(
-    ("event", "status"),
-    [
-        ("x", 400),
-        ("-1", 400),
-        ("1.5", 400),
-        ("", 400),
-        ("99999999999999999999999", 400),
-        ("2147483648", 400),
-        ("٣", 400),
-        ("0&event=1", 400),
-        ("2147483647", 404),
-        ("13", 404),
-    ],
-)
-def test_hostile_events(route: str, event: str, status: int) -> None:
-    """Event 13 is a sample of a counter or beyond the last."""
-    catalogue = timeline_asked.catalogue()
-    trace = catalogue.opened.trace
-    assert trace["spans"].n <= 13
-    assert (
-        13 - trace["spans"].n >= trace["instants"].n
-        or chr(trace["instants"]["phase"][13 - trace["spans"].n]) == "C"
-    )
-    response = client(catalogue).get(
-        f"{route}?run=run&worker=w0&span=1&id={TIMELINE_ID}&event={event}"
-    )
-    assert response.status_code == status
-    assert error_of(response).error.message
-
-
-@pytest.mark.parametrize("route", ROUTES)
-def test_an_old_id_is_told(route: str) -> None:
-    response = client(timeline_asked.catalogue()).get(
-        f"{route}?run=run&worker=w0&span=1&id=old&event=0"
-    )
-    assert (response.status_code, error_of(response).error.code) == (409, "outdated")

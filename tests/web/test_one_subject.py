@@ -9,7 +9,7 @@ from typing import Any, get_type_hints
 
 import pytest
 
-from tests.conftest import REAL_TRACES
+from tests import public
 from tests.web.served import body, client
 from tests.web.test_real_traces import Loaded
 from torch_tb_profiler.runs.loading import load_all
@@ -26,7 +26,6 @@ SAMPLES = (
     "transformer",
     "synthetic_ddp8",
 )
-PUBLIC = sorted(p.name for p in REAL_TRACES.iterdir() if p.is_dir()) if REAL_TRACES.is_dir() else []
 MOST_ASKED = 2
 """Ranks of a run that are asked."""
 STATES = ("step_ns", "mean_ns", "measured_ns", "median_ns", "average", "strips", "spreads")
@@ -198,8 +197,8 @@ def test_of_samples(samples: Path, run: str) -> None:
         agree(asked_of(opened, traces))
 
 
-@pytest.mark.parametrize("run", PUBLIC or ["absent"])
-def test_of_public_traces(real_traces: Path, run: str) -> None:
-    traces = [t for t in load_all(str(real_traces / run), Settings()) if isinstance(t, Opened)]
+@pytest.mark.parametrize("run", public.asked(public.FOLDERS))
+def test_of_public_traces(real_traces: Path, run: Path) -> None:
+    traces = [t for t in load_all(str(run), Settings()) if isinstance(t, Opened)]
     for opened in traces[:MOST_ASKED]:
         agree(asked_of(opened, traces))

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 from werkzeug.test import Client
 
+from tests import public
 from tests.analysis.figures import UNNAMED
-from tests.conftest import REAL_TRACES
 from tests.web.served import Answering, body
 from torch_tb_profiler.analysis.figures.selection import mask, select
 from torch_tb_profiler.api.trace_context import TraceContext
@@ -27,7 +27,6 @@ from torch_tb_profiler.views import wire
 from torch_tb_profiler.views.steps import step_objects
 from torch_tb_profiler.web.application import Application
 
-RUNS = sorted(p.name for p in REAL_TRACES.iterdir() if p.is_dir()) if REAL_TRACES.is_dir() else []
 ROUTES: tuple[tuple[str, type[wire.Wire]], ...] = (
     ("/steps?", wire.StepsPayload),
     ("/overview?", wire.OverviewPayload),
@@ -61,13 +60,9 @@ class Loaded(Answering):
         )
 
 
-@pytest.fixture(scope="module", params=RUNS or ["absent"])
+@pytest.fixture(scope="module", params=public.asked(public.FOLDERS))
 def traces(request: pytest.FixtureRequest, real_traces: Path) -> list[Opened]:
-    found = [
-        item
-        for item in load_all(str(real_traces / request.param), Settings())
-        if isinstance(item, Opened)
-    ]
+    found = [item for item in load_all(str(request.param), Settings()) if isinstance(item, Opened)]
     assert found, "no trace of the run could be read"
     return found
 

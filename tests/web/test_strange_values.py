@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -179,24 +178,24 @@ def test_fields_of_events(tmp_path: Path, key: str) -> None:
     opens(tmp_path / "t.json", {**HEADER, "traceEvents": changed})
 
 
-def headers(key: str) -> Iterator[dict[str, Any]]:
-    """Headers of which one value is strange; those of a device in one, each of a device of its own."""
-    (device,), distributed = HEADER["deviceProperties"], HEADER["distributedInfo"]
-    if key in device:
-        listed = [{**device, "id": n, key: value} for n, value in enumerate(VALUES)]
-        yield {**HEADER, "deviceProperties": listed}
-    for value in VALUES if key not in device else ():
-        within = {"distributedInfo": {**distributed, key: value}}
-        yield {**HEADER, **(within if key in distributed else {key: value})}
-
-
-@pytest.mark.parametrize(
-    "key", [*HEADER, *HEADER["deviceProperties"][0], *HEADER["distributedInfo"]]
-)
-def test_header(tmp_path: Path, key: str) -> None:
+@pytest.mark.parametrize("key", HEADER["deviceProperties"][0])
+def test_properties_of_devices(tmp_path: Path, key: str) -> None:
+    """Each value at a device of its own, which has a kernel."""
+    [device] = HEADER["deviceProperties"]
     (kernel,) = (event for event in events() if event["cat"] == "kernel")
+    listed = [{**device, "id": n, key: value} for n, value in enumerate(VALUES)]
     on_each = [
         {**kernel, "pid": n, "args": {**kernel["args"], "device": n}} for n in range(len(VALUES))
     ]
-    for header in headers(key):
-        opens(tmp_path / "t.json", {**header, "traceEvents": events() + on_each})
+    trace = {**HEADER, "deviceProperties": listed, "traceEvents": events() + on_each}
+    opens(tmp_path / "t.json", trace)
+
+
+@pytest.mark.parametrize("first", range(len(VALUES)), ids=lambda first: repr(VALUES[first])[:12])
+def test_header(tmp_path: Path, first: int) -> None:
+    """Every key has every value once, each time another one."""
+    values = iter((VALUES * 2)[first:])
+    distributed = {key: next(values) for key in HEADER["distributedInfo"]}
+    whole = {key: next(values) for key in HEADER}
+    for header in ({**HEADER, "distributedInfo": distributed}, whole):
+        opens(tmp_path / "t.json", {**header, "traceEvents": events()})

@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.builders.drawn import events, text_of
-from tests.store.damage import damage_large_columns
 from tests.web.live import json_of, live, logdir_of, patiently, places, until
 from tests.web.served import error_of
 from tests.web.timeline_asked import DRAWING, listed
-from torch_tb_profiler.store import sidecar
 
 pytestmark = pytest.mark.processes
 
@@ -28,11 +26,6 @@ def trace(tmp_path: Path) -> Path:
     path.parent.mkdir()
     path.write_text(text_of(listed()))
     return path
-
-
-def sidecars(cache: Path) -> list[Path]:
-    """The timelines that are kept."""
-    return sorted(cache.rglob("*.timeline.safetensors"))
 
 
 def test_not_ready_until_it_is_made(tmp_path: Path, trace: Path) -> None:
@@ -98,63 +91,6 @@ def test_a_worker_that_raises_is_told(tmp_path: Path, trace: Path) -> None:
         assert "no room for it" in error_of(response).error.message
         (cache / "go").write_text("")
         assert json_of(patiently(client, "/trace/timeline", where))["events"] == 11
-
-
-@pytest.mark.parametrize(
-    "harm", ["empty", "cut", "header", "length", "noise", "other layout", "gone"]
-)
-def test_a_damaged_sidecar_is_made_again(tmp_path: Path, trace: Path, harm: str) -> None:
-    cache, logdir = tmp_path / "cache", logdir_of(tmp_path / "logs", trace)
-    with live(logdir, cache) as (catalogue, client):
-        (where,) = places(catalogue)
-        before = json_of(patiently(client, "/trace/timeline", where))
-    (path,) = sidecars(cache)
-    whole = path.read_bytes()
-    path.unlink()
-    if harm != "gone":
-        path.write_bytes(
-            {
-                "empty": b"",
-                "cut": whole[: len(whole) // 2],
-                "header": whole[:8] + b"}" + whole[9:],
-                "length": b"\xff" * 8 + whole[8:],
-                "noise": os.urandom(4096),
-                "other layout": whole.replace(b"layout", b"layuot"),
-            }[harm]
-        )
-    with live(logdir, cache) as (_, client):
-        after = json_of(patiently(client, "/trace/timeline", where))
-        assert after == before
-        tiles = client.get(
-            "/trace/tiles", query_string={**where, "id": after["id"], "level": "9", "k": "0"}
-        )
-        assert tiles.status_code == 200
-    assert sidecars(cache)[0].stat().st_size == len(whole)
-
-
-@pytest.mark.parametrize("kept", ["", "timeline", "insight"])
-def test_damage_that_shows_when_a_view_reads_it_is_mended(
-    tmp_path: Path, trace: Path, kept: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Above 32 MB nobody noticed: views answered 500, or wrong figures."""
-    record = {"Addr": 1, "Bytes": 512, "Total Allocated": 512, "Device Type": 0, "Device Id": -1}
-    about = {"ph": "i", "s": "t", "name": "[memory]", "pid": 1, "tid": 1, "args": record}
-    trace.write_text(text_of([*listed(), {**about, "ts": listed()[0]["ts"]}]))
-    logdir, cache = logdir_of(tmp_path / "logs", trace), tmp_path / "cache"
-    routes = ("/overview", "/trace/timeline", "/trace/event", "/memory")
-    with live(logdir, cache) as (catalogue, client):
-        (where,) = places(catalogue)
-        where["event"] = "0"
-        where["id"] = json_of(patiently(client, "/trace/timeline", where))["id"]
-        before = {route: json_of(patiently(client, route, where)) for route in routes}
-    ending = f".{kept}.safetensors" if kept else ".safetensors"
-    (path,) = (p for p in cache.iterdir() if p.name.partition(".")[2] == ending[1:])
-    data = damage_large_columns(path)
-    monkeypatch.setattr(sidecar, "CHECK_WHOLE_BYTES", 0)
-    with live(logdir, cache) as (_, client):
-        for route in routes:
-            assert json_of(patiently(client, route, where)) == before[route]
-    assert path.read_bytes() != data
 
 
 def test_a_sidecar_is_read_and_not_made_after_a_restart(tmp_path: Path, trace: Path) -> None:

@@ -22,7 +22,6 @@ from torch_tb_profiler.analysis.api_calls.launches import (
     launch_table,
     launches_of,
 )
-from torch_tb_profiler.analysis.arrays.grouping import medians
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.display import TEXTS, DisplayTable
@@ -262,19 +261,6 @@ def test_copies_are_summed_by_kind_memory_and_size() -> None:
 )
 def test_a_name_says_what_is_copied(name: str, kind: str, memory: str | None) -> None:
     assert (copy_kind(name), host_memory(name)) == (kind, memory)
-
-
-def test_medians_are_those_of_numpy_in_each_group() -> None:
-    random = np.random.default_rng(3)
-    group, values = random.integers(0, 40, 1000), random.integers(0, 1 << 40, 1000)
-    expected = [np.median(values[group == i]) if (group == i).any() else np.nan for i in range(41)]
-    assert medians(group, 41, values) == pytest.approx(expected, nan_ok=True)
-    assert medians(group, 1 << 20, values)[:40] == pytest.approx(expected[:40])
-
-
-def test_an_empty_trace_has_no_rows() -> None:
-    asked = Asked("main [a]")
-    assert [asked.by_name(), asked.longest(), asked.kernels(), asked.copies()] == [{}, [], {}, []]
 
 
 def test_of_equally_long_calls_the_first_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

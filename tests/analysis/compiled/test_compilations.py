@@ -45,8 +45,3 @@ def test_frames_compile_too() -> None:
     frame = compilation_table(trace, facts, select(facts))
     assert frame["compiler"][0] == "torch.jit.trace"
     assert trace.strings[int(frame["line"][0])] == "train.py(7): main"
-
-
-def test_nothing_compiled() -> None:
-    trace = draw("main [aten::mm][look]", NAMES)
-    assert not compilation_table(trace, derive(trace), select(derive(trace))).n

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.builders.drawn import draw
-from torch_tb_profiler.analysis.compiled.calls import compiled_calls
 from torch_tb_profiler.analysis.compiled.table import compiled_table
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
@@ -76,11 +75,6 @@ def test_without_a_device_library_calls_count() -> None:
         "aten::mm": (1, -1),
         "cpp_fused_add_0": (1, -1),
     }
-
-
-def test_nothing_compiled(trace: Trace) -> None:
-    plain = draw("main  [mm ]\nmain   <l #1>\ngpu 7   {gemm #1}", names=NAMES)
-    assert not len(compiled_calls(plain, derive(plain)).row)
 
 
 def test_the_kernel_table_says_what_is_fused(trace: Trace) -> None:

@@ -75,10 +75,6 @@ def test_devices_and_keys_are_apart_and_the_most_sampled_stand_first() -> None:
     ]
 
 
-def test_a_trace_without_samples_has_no_rows() -> None:
-    assert _rows(_insight()) == []
-
-
 def test_curves_of_the_timeline_have_the_counters_unit() -> None:
     names = ("sm__throughput.avg.pct_of_peak_sustained_elapsed", "dram__bytes.sum", "jobs")
     trace = trace_of([*events(STEPS), *(_sample(6, 50, name) for name in names)])

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import public
 from tests.analysis.figures import opened, trace_files
 from tests.builders.drawn import events, trace_of
 from tests.conftest import REAL_TRACES
@@ -168,12 +169,7 @@ path    arrrrkkkkkkkkkkkkkkkkkkkkcccccccccccccssa
 """)
 
 
-@pytest.mark.traces
-@pytest.mark.parametrize(
-    "path",
-    trace_files(REAL_TRACES) or [None],
-    ids=lambda path: path.parent.name if path else "absent",
-)
+@pytest.mark.parametrize("path", public.asked(trace_files(REAL_TRACES)))
 def test_the_path_covers_every_step_of_real_traces(path: Path, real_traces: Path) -> None:
     covers(*path_of(opened(path)[0]))
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import public
 from tests.analysis.figures import insight, opened, trace_files
 from tests.builders.drawn import events, trace_of
 from tests.conftest import REAL_TRACES, REPOSITORY
@@ -175,12 +176,7 @@ def holds(trace: Trace, facts: Facts, insight: Insight) -> None:
         assert (told["end_ns"] - told["start_ns"] >= 0.01 * (end - begin)).all()
 
 
-@pytest.mark.traces
-@pytest.mark.parametrize(
-    "path",
-    trace_files(REAL_TRACES) or [None],
-    ids=lambda path: path.parent.name if path else "absent",
-)
+@pytest.mark.parametrize("path", public.asked(trace_files(REAL_TRACES)))
 def test_the_lanes_of_real_traces_add_up(path: Path, real_traces: Path) -> None:
     holds(*opened(path), insight(path))
 

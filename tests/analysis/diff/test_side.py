@@ -196,35 +196,3 @@ def test_a_recording_and_itself(real_traces: Path, name: str) -> None:
 def test_recordings_that_have_nothing_to_do_with_each_other(real_traces: Path, name: str) -> None:
     other = SMALL[SMALL.index(name) - 1]
     holds(compare(real(trace_in(real_traces / name)), real(trace_in(real_traces / other))))
-
-
-def test_one_model_on_two_vendors(real_traces: Path) -> None:
-    """The modules of BERT are found again one by one on another GPU, where every kernel has another
-    name.
-    """
-    comparison = compare(
-        real(trace_in(real_traces / "h100_bert_small")),
-        real(trace_in(real_traces / "mi300_bert_small")),
-    )
-    tree = comparison.tree
-    modules = np.flatnonzero(tree.kind == 0)
-    assert len(modules) == 84
-    assert tree.a.present[modules].all()
-    assert tree.b.present[modules].all()
-    assert [name.rpartition("_")[0] for name in np.array(tree.a.name)[modules]] == [
-        name.rpartition("_")[0] for name in np.array(tree.b.name)[modules]
-    ]
-
-
-def test_workers_of_the_loader(real_traces: Path) -> None:
-    """The original's own example: the DataLoader waits with num_workers 0 and not with 4."""
-    comparison = compare(
-        real(trace_in(real_traces / "v100_resnet50_num_workers_0")),
-        real(trace_in(real_traces / "v100_resnet50_num_workers_4")),
-    )
-    # Two of six steps after are odd, and take part in the test.
-    assert (comparison.test.changed, len(comparison.b.odd)) == (None, 2)
-    assert comparison.test.delta < -50_000_000
-    categories = comparison.tables["category"]
-    assert categories.a.name[int(categories.changes.a[0])] == "dataloader"
-    assert bool(categories.changes.beyond[0])

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import public
 from tests.analysis.figures import opened, trace_files
 from tests.builders.drawn import draw
 from tests.builders.listed import trace_listed
@@ -26,7 +27,6 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder, StringTable
 
-FILES: list[Path | None] = [*trace_files(REAL_TRACES)] or [None]
 TEXTS = ("kind", "library", "group", "dtype")
 
 
@@ -291,11 +291,8 @@ def test_peers_are_read_from_regions_only() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "path", FILES, ids=lambda path: f"{path.parent.name}-{path.name[:12]}" if path else "absent"
-)
-def test_real_traces_share_every_step_exactly(path: Path | None, real_traces: Path) -> None:
-    assert path is not None
+@pytest.mark.parametrize("path", public.asked(trace_files(REAL_TRACES)))
+def test_real_traces_share_every_step_exactly(path: Path, real_traces: Path) -> None:
     trace, facts = opened(path)
     collectives, steps, _ = built(trace, facts)
     table = facts["steps"]

@@ -81,16 +81,6 @@ def test_a_description_names_one_dimension_or_none(text: str, name: str) -> None
     assert dimension_name(text) == name
 
 
-def test_the_drawn_example() -> None:
-    found = coordinates(range(8), mesh((2, 2, 2), described=False))
-    assert [(d.name, d.size, d.stride, d.independent) for d in found] == [
-        ("groups of 2, stride 1", 2, 1, True),
-        ("groups of 2, stride 2", 2, 2, True),
-        ("groups of 2, stride 4", 2, 4, True),
-    ]
-    assert [int(d.place[6]) for d in found] == [0, 1, 1]
-
-
 @given(
     sizes=st.lists(st.integers(2, 5), min_size=1, max_size=4).map(tuple),
     described=st.booleans(),

@@ -76,14 +76,6 @@ def test_a_rank_and_step_need_three_kilobytes_at_most() -> None:
     assert held <= 3072 * index["rank_steps"].n
 
 
-def test_a_trace_of_nothing_has_an_index() -> None:
-    trace = trace_of([])
-    facts = derive(trace)
-    rank = rank_of(build_index(trace, facts, build_insight(trace, facts)), None)
-    assert (len(rank), rank.begin, rank.groups, rank.devices) == (0, None, (), ())
-    assert rank.busy.tolist() == rank.peak_memory.tolist() == [-1] * len(rank.step_name)
-
-
 def of_header(groups: object) -> Rank:
     event: Event = {"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 1, "ts": 1, "dur": 2}
     trace = trace_of([event], distributedInfo={"rank": 0, "pg_config": groups})
@@ -119,11 +111,6 @@ def test_progressions_are_the_numbers(ranks: list[int]) -> None:
     ordered = tuple(sorted(ranks))
     found = progressions(ordered)
     assert [f + i * s for f, s, n in found for i in range(n)] == list(ordered)
-
-
-def test_the_ranks_of_a_stride_are_one_row() -> None:
-    assert progressions(tuple(range(0, 1024, 8))) == [(0, 8, 128)]
-    assert progressions((0, 8, 16, 17)) == [(0, 8, 3), (17, 1, 1)]
 
 
 @pytest.mark.parametrize(

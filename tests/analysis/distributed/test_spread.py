@@ -34,16 +34,6 @@ def groups(values: dict[RankFigure, list[float]]) -> list[list[int]]:
     return [group.tolist() for group in alike(found)]
 
 
-DRAWN: list[float] = [101.0, 102, 102, 103, 131, 101, 102, 102]
-
-
-def test_the_drawn_example() -> None:
-    assert outliers({"step": DRAWN}) == {"step": [4]}
-    assert groups({"step": DRAWN}) == [[0, 1, 2, 3, 5, 6, 7], [4]]
-    spread = spreads({"step": np.array(DRAWN)})["step"]
-    assert spread.quartiles == (101, 101.75, 102, 102.25, 131)
-
-
 @pytest.mark.parametrize(
     ("values", "far"),
     [

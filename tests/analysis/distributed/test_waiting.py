@@ -9,47 +9,12 @@ from hypothesis import strategies as st
 from tests.analysis.distributed.written_ranks import UNIX, Call, rank_of, waits_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.distributed.rank import Rank
-from torch_tb_profiler.analysis.distributed.run import run_figures
 from torch_tb_profiler.analysis.distributed.steps import (
     common_steps,
     own_waits,
     split,
     waiting_shares,
 )
-
-
-def one(*spans: tuple[int, int], kind: str = "all_reduce", begin: int | None = UNIX) -> list[Rank]:
-    """Ranks with one collective each: (start, dur)."""
-    return [
-        rank_of(number, [Call(kind, start, dur)], begin)
-        for number, (start, dur) in enumerate(spans)
-    ]
-
-
-def test_offsets_of_the_clocks_count() -> None:
-    matches, waits = waits_of(one((1000, 30), (0, 20)), [0, 1010])
-    assert (matches.by_rank(waits.wait).T.tolist(), waits.last.tolist()) == ([[10, 0]], [1])
-
-
-def test_without_clocks_the_shortest_is_the_transfer() -> None:
-    for ranks in (
-        one((0, 30), (900, 20), begin=None),
-        [*one((0, 30)), rank_of(1, [Call("all_reduce", 900, 20)], None)],
-    ):
-        matches, waits = waits_of(ranks)
-        assert (
-            matches.by_rank(waits.wait).T.tolist(),
-            waits.last.tolist(),
-            waits.arrival_rule.tolist(),
-        ) == ([[10, 0]], [1], [False])
-        assert matches.by_rank(waits.late, 0).T.tolist() == [[0, 10]]
-
-
-def test_a_rank_that_has_no_part() -> None:
-    others = rank_of(2, [Call("barrier", 3, 3)])
-    matches, waits = waits_of([*one((0, 30), (10, 20)), others])
-    assert matches.by_rank(waits.wait).T.tolist() == [[10, 0, -1]]
-    assert matches.by_rank(waits.late, 0).T.tolist() == [[0, 10, 0]]
 
 
 def shifted(begins: tuple[int, int], second: int) -> tuple[list[Rank], list[int]]:
@@ -192,17 +157,6 @@ def test_steps_by_number_by_name_and_by_place() -> None:
         common_steps(alike, 9).names,
         [place.tolist() for place in common_steps(alike, 9).place],
     ) == (("request", "request"), [[0, 1], [0]])
-
-
-def test_a_run_of_one_rank_and_of_none() -> None:
-    for ranks in ([], [rank_of(0, [Call("all_reduce", 0, 5)])]):
-        figures = run_figures(ranks)
-        assert (figures.skew, figures.left_out, figures.matched.unmatched) == (
-            None,
-            0,
-            (),
-        )
-        assert figures.waiting["waiting"].shape == (len(ranks), len(ranks))
 
 
 def test_times_too_far_apart_to_lie_side_by_side() -> None:

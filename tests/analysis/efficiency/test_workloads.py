@@ -7,17 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests import public
 from tests.analysis.efficiency.cases import NAMES, drawn, of
 from torch_tb_profiler.analysis.efficiency.workloads import build_workloads
 from torch_tb_profiler.analysis.facts.calltree import call_tree
-from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.hardware.knowledge import Knowledge
-from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.runs.loading import load_all
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.sources.streams import TextInMemory
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
 
@@ -147,17 +145,6 @@ def test_without_a_device_the_outermost_modelled_calls_count() -> None:
     assert sum(value for values in time.values() for value in values) == 40_000
 
 
-def test_a_trace_of_nothing_has_the_tables() -> None:
-    trace = read_trace(TextInMemory(b'{"traceEvents": []}'), Settings())
-    tables, _ = build_workloads(trace, derive(trace), {}, StringBuilder(), call_tree(trace))
-    assert {name: table.n for name, table in tables.items()} == {
-        "workloads": 0,
-        "workload_steps": 0,
-        "workload_kernels": 0,
-        "device_workloads": 0,
-    }
-
-
 def test_shapes_that_no_such_operator_can_have_are_not_modelled() -> None:
     _, _, insight = drawn(
         """
@@ -176,7 +163,8 @@ def test_public_traces(real_traces: Path) -> None:
     kernels.
     """
     modelled = {}
-    for opened in load_all(str(real_traces), Settings()):
+    found = (load_all(str(run), Settings()) for run in public.some(public.FOLDERS))
+    for opened in (each for run in found for each in run):
         if not isinstance(opened, Opened):
             continue
         trace, facts = opened.trace, opened.facts

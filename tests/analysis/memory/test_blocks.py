@@ -11,62 +11,6 @@ from tests.examples import examples
 from torch_tb_profiler.analysis.memory.blocks import pair
 
 
-def test_an_allocation_ends_with_the_next_release_at_its_address() -> None:
-    memory = insight("""
-        main  0 gpu0 a +64
-        main 10 gpu0 b +32
-        main 20 gpu0 a -64
-        main 30 gpu0 a +16
-        main 40 gpu0 b -32
-    """)
-    assert blocks(memory) == [(64, 0, 20), (32, 10, 40), (16, 30, None)]
-    assert (memory.about["memory_lost_releases"], memory.about["memory_lost_allocations"]) == (0, 0)
-
-
-def test_a_release_without_allocation_is_of_a_block_from_before_the_recording() -> None:
-    memory = insight("""
-        main  0 gpu0 b +8
-        main 10 gpu0 a -64
-    """)
-    assert blocks(memory) == [(64, None, 10), (8, 0, None)]
-    assert memory.about["memory_lost_allocations"] == 0
-
-
-def test_a_block_whose_release_was_lost_ends_when_its_address_is_given_out_again() -> None:
-    memory = insight("""
-        main  0 gpu0 a +64
-        main 10 gpu0 a +32
-        main 20 gpu0 a -32
-    """)
-    assert blocks(memory) == [(64, 0, 10), (32, 10, 20)]
-    assert memory["allocations"]["released_by"].tolist() == [-1, -1]
-    assert memory.about["memory_lost_releases"] == 1
-
-
-def test_a_block_whose_allocation_was_lost_begins_at_the_release_before_it() -> None:
-    memory = insight("""
-        main  0 gpu0 a +64
-        main 10 gpu0 a -64
-        main 20 gpu0 a -32
-    """)
-    assert blocks(memory) == [(64, 0, 10), (32, 10, 20)]
-    assert memory.about["memory_lost_allocations"] == 1
-
-
-def test_the_same_address_on_two_devices_is_two_places() -> None:
-    memory = insight("""
-        main  0 gpu0 a +64
-        main  5 gpu1 a +16
-        main  7 cpu  a +8
-        main 10 gpu0 a -64
-    """)
-    assert [blocks(memory, device) for device in range(3)] == [
-        [(64, 0, 10)],
-        [(16, 5, None)],
-        [(8, 7, None)],
-    ]
-
-
 def test_records_without_an_address_are_in_no_block_but_in_the_curve() -> None:
     memory = insight("""
         main  0 gpu0 - +64

@@ -65,15 +65,6 @@ def test_blocks_of_one_origin_stand_together() -> None:
     }
 
 
-def test_a_block_is_alive_from_its_allocation_until_just_before_its_release() -> None:
-    memory = insight("""
-        main 10 gpu0 a +64 64 100
-        main 20 gpu0 a -64 0 100
-    """)
-    times = (10 * US - 1, 10 * US + 1, 20 * US - 1, 20 * US)
-    assert [int(live_memory_at(memory, 0, time).bytes.sum()) for time in times] == [0, 64, 64, 0]
-
-
 def test_the_peak_is_the_moment_of_the_peak_even_if_the_block_goes_in_the_same_ns() -> None:
     memory = insight("""
         main  0 gpu0 a +64 64 100
@@ -90,18 +81,6 @@ def test_the_peak_is_the_moment_of_the_peak_even_if_the_block_goes_in_the_same_n
             0,
         )
     assert live_memory_at(memory, 0, 10 * US + 1).allocated == 64
-
-
-def test_before_the_first_record_all_that_is_known_is_what_is_released_later() -> None:
-    memory = insight(
-        """
-        main 10 gpu0 a -64 36 100
-        main 20 gpu0 b +10 46 100
-        """
-    )
-    alive = live_memory_at(memory, 0, 5 * US)
-    assert (alive.allocated, alive.reserved, alive.unknown) == (100, -1, 36)
-    assert origins(memory, alive) == {("", ""): (64, 1, 64, -1)}
 
 
 def test_a_peak_before_the_first_record() -> None:

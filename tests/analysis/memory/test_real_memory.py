@@ -93,40 +93,6 @@ def test_sums_of_the_samples_hold(samples: Path) -> None:
     assert seen == 16
 
 
-def test_traces_without_records_have_empty_tables(real_traces: Path) -> None:
-    trace, facts = opened(real_traces / "a100_nccl" / "rank0.pt.trace.json.gz")
-    found = built(trace, facts)
-    assert [
-        found[name].n for name in ("memory_devices", "memory_curve", "memory_nodes", "allocations")
-    ] == [0, 0, 0, 0]
-
-
-def test_blocks_of_a_large_real_trace_are_those_of_a_dictionary(real_traces: Path) -> None:
-    trace, facts = opened(real_traces / "v100_memory_nccl" / "rank1.pt.trace.json.gz")
-    found = built(trace, facts)
-    memory = trace["memory"]
-    held: dict[tuple[int, int, int], tuple[int, int]] = {}
-    expected = []
-    columns = (
-        memory[name].tolist() for name in ("device_type", "device", "address", "time", "bytes")
-    )
-    for kind, device, address, time, size in zip(*columns, strict=True):
-        if size > 0:
-            held[kind, device, address] = (time, size)
-        else:
-            begin, before = held.pop((kind, device, address), (-1, -size))
-            expected.append((kind, before, begin, time))
-    expected += [(key[0], size, begin, -1) for key, (begin, size) in held.items()]
-    table, devices = found["allocations"], found["memory_devices"]
-    rows = zip(
-        devices["type"][table["device"]].tolist(),
-        *(table[name].tolist() for name in ("bytes", "begin", "end")),
-        strict=True,
-    )
-    assert sorted(rows) == sorted(expected)
-    assert table.n == 14005
-
-
 def test_every_operator_is_open_when_it_allocates(real_traces: Path) -> None:
     trace, facts = opened(real_traces / "h100_owlv2" / "owlv2.1752829956515.pt.trace.json.gz")
     found = built(trace, facts)

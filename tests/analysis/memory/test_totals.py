@@ -131,14 +131,6 @@ def test_a_peak_before_the_first_record_is_at_the_begin() -> None:
     assert (device["begin"], device["peak"], device["peak_time"]) == (100, 100, 0)
 
 
-def test_no_records_no_rows() -> None:
-    memory = insight("", "main [aten::mm ]")
-    assert memory.about["memory_source"] == ""
-    assert [
-        memory[name].n for name in ("memory_devices", "memory_curve", "memory_nodes", "allocations")
-    ] == [0, 0, 0, 0]
-
-
 @given(
     st.lists(st.integers(-50, 50), min_size=1, max_size=40),
     st.integers(0, 1000),

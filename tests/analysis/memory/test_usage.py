@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.analysis.memory.recorded import built, case, insight
+from tests.analysis.memory.recorded import built, case
 from tests.analysis.memory.simulated import RECORDS, Call, as_events, calls, innermost
 from tests.builders.drawn import trace_of
 from tests.examples import examples
@@ -33,68 +33,11 @@ def rows(found: Insight, used: Usage) -> dict[str, Row]:
     return {name: tuple(int(column[row]) for column in columns) for row, name in enumerate(names)}  # type: ignore[misc]
 
 
-RECURSION = """
-    main    [f                            ]
-    main      [g                    ]
-    main         [f       ] [h    ]
-"""
-RECURSIVE = """
-    main  9 gpu0 a +1
-    main 18 gpu0 b +10
-    main 29 gpu0 c +100
-    main 31 gpu0 a -1
-    main 70 gpu0 b -10
-    main 80 gpu0 d +1000
-"""
-
-
-def test_a_recursion_counts_once() -> None:
-    memory = insight(RECURSIVE, RECURSION)
-    used = usage(memory, 0, None, "operator")
-    assert rows(memory, used) == {
-        "f": (110, 3, 111, 11, 2, 11),
-        "g": (109, 2, 110, -1, 0, 0),
-        "h": (100, 1, 100, 100, 1, 100),
-    }
-    assert (used.outside, used.outside_increase) == (1000, 990)
-
-
-def test_a_window_leaves_out_what_is_not_in_it() -> None:
-    memory = insight(RECURSIVE, RECURSION)
-    used = usage(memory, 0, (18 * US, 31 * US), "operator")
-    assert rows(memory, used) == {
-        "f": (110, 2, 110, 10, 1, 10),
-        "g": (110, 2, 110, 0, 0, 0),
-        "h": (100, 1, 100, 100, 1, 100),
-    }
-    assert (used.outside, used.outside_increase) == (0, 0)
-
-
 MODULES = """
     main  /nn.Module: Block_0                              /
     main     /nn.Module: Linear_0   / /nn.Module: Linear_1/
     main        [aten::mm     ]         [aten::mm  ]
 """
-
-
-def test_modules_hold_what_lies_beneath_them() -> None:
-    memory = insight(
-        """
-        main 14 gpu0 a +1
-        main 28 gpu0 b +10
-        main 44 gpu0 c +100
-        main 55 gpu0 d +1000
-        main 70 gpu0 e +10000
-        """,
-        MODULES,
-    )
-    used = usage(memory, 0, None, "module")
-    assert rows(memory, used) == {
-        "Linear_1": (100, 1, 100, 100, 1, 100),
-        "Linear_0": (11, 2, 11, 11, 2, 11),
-        "Block_0": (1111, 4, 1111, 1000, 1, 1000),
-    }
-    assert used.outside == 10000
 
 
 def test_calls_are_those_of_the_window_whether_or_not_they_allocated() -> None:

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests import public
 from tests.analysis.figures import opened, trace_files
 from tests.analysis.module.trees import insight_of, per_path
+from tests.conftest import REAL_TRACES, REPOSITORY
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.defects import OVERLAP_ON_THREAD
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
@@ -27,17 +29,14 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
 Opened = tuple[Trace, Facts, Insight]
-REPOSITORY = Path(__file__).resolve().parents[3]
-FILES = [
-    *trace_files(REPOSITORY / "samples"),
-    *trace_files(REPOSITORY.parent / "shared" / "traces"),
-]
 
 
 @pytest.fixture(
     scope="module",
-    params=FILES,
-    ids=lambda path: f"{path.parent.name}-{path.name.partition('.')[0]}",
+    params=[
+        *(pytest.param(path, id=path.parent.name) for path in trace_files(REPOSITORY / "samples")),
+        *(public.asked(trace_files(REAL_TRACES)) if public.FOLDERS else ()),
+    ],
 )
 def trace(request: pytest.FixtureRequest) -> Opened:
     found, facts = opened(request.param)

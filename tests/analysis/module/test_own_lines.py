@@ -85,10 +85,6 @@ def test_a_thread_of_a_package_that_sleeps_has_no_line() -> None:
     assert set(rows(trace_of(events(drawing, NAMES)))) == {NAMES["train"]}
 
 
-def test_a_trace_without_stacks_has_no_lines() -> None:
-    assert not rows(trace_of(events("main [aten::mm ]")))
-
-
 def test_a_step_of_no_length_has_no_path_and_no_lines() -> None:
     step = span("user_annotation", "ProfilerStep#1", 100, 1, 0, 0)
     frame, operator = span("python_function", "f", 100, 1, 0, 1), span("cpu_op", "g", 100, 1, 0, 1)

@@ -16,100 +16,6 @@ from torch_tb_profiler.analysis.module.numbering import REST, PathLayout, number
 from torch_tb_profiler.store.insight import Insight
 
 
-def test_modules_annotations_and_operators() -> None:
-    insight = insight_drawn("""
-        main  /train.py(1): main                                                        /
-        main   /nn.Module: Net_0                                      / (loss        )
-        main     /nn.Module: L_0     /    /nn.Module: L_0     /          [aten::sum]
-        main       [aten::linear ]          [aten::linear ]
-        main        [aten::mm  ]             [aten::mm  ]
-    """)
-    assert lines(insight, "host_total", "host_self") == [
-        "M Net_0 host_total 56 host_self 14",
-        "  M L_0 2x host_total 42 host_self 12",
-        "    O aten::linear 2x host_total 30 host_self 6",
-        "      O aten::mm 2x host_total 24 host_self 24",
-        "A loss host_total 14 host_self 3",
-        "  O aten::sum host_total 11 host_self 11",
-    ]
-    assert insight.about["module_source"] == "python"
-    assert (
-        insight["paths"]["first"].tolist()
-        == sorted(insight["paths"]["first"].tolist()[:2]) + insight["paths"]["first"].tolist()[2:]
-    )
-
-
-def test_steps_are_columns_not_paths() -> None:
-    insight = insight_drawn("""
-        main  [ProfilerStep#1  ][ProfilerStep#2              ]  [aten::mm]
-        main    [aten::mm    ]   [aten::mm    ][aten::mm    ]
-    """)
-    assert lines(insight, "host_total") == ["O aten::mm 4x host_total 52"]
-    table = insight["path_steps"]
-    assert [
-        (int(s), int(c), int(h))
-        for s, c, h in zip(table["step"], table["calls"], table["host_total"], strict=True)
-    ] == [
-        (-1, 1, 10_000),
-        (0, 1, 14_000),
-        (1, 2, 28_000),
-    ]
-
-
-def test_an_operator_is_one_with_its_only_child_of_the_same_name() -> None:
-    insight = insight_drawn("""
-        main  [aten::to            ]
-        main   [aten::to          ]
-        main     [aten::copy_   ]
-    """)
-    assert lines(insight, "host_self") == ["O aten::to host_self 6", "  O aten::copy_ host_self 16"]
-
-
-def test_device_time_of_operators_modules_and_nobody() -> None:
-    insight = insight_drawn("""
-        main  /nn.Module: Net_0                        /
-        main    [aten::mm        ]  <triton #2>             <graph #3>
-        main      <launch #1>
-        gpu 7          {gemm #1         } {mine #2 }  {b #3 }  {lost #9}
-    """)
-    assert lines(insight, "device_self", "device_total", "launched", "runtime") == [
-        "M Net_0 device_self 10 device_total 28 launched 1 runtime 11",
-        "  O aten::mm device_self 18 device_total 18 launched 1 runtime 11",
-    ]
-    table = insight["path_steps"]
-    nobody = table["path"] < 0
-    assert table["device_self"][nobody].tolist() == [16_000]
-    assert table["launched"][nobody].tolist() == [2]
-    assert table["host_total"][nobody].tolist() == [0]
-
-
-def test_a_module_between_an_operator_and_a_launch_gets_the_launch() -> None:
-    # As in a checkpoint's autograd function that calls modules, of which one launches a Triton
-    # kernel.
-    insight = insight_drawn("""
-        main  [CheckpointFunction                           ]
-        main    /nn.Module: Net_0            /   (range    )
-        main      <t #1>  [aten::mm    ]           <u #3>
-        main                <l #2>
-        gpu 7        {mine #1}  {gemm #2 }           {k #3 }
-    """)
-    assert lines(insight, "device_self", "device_total") == [
-        "O CheckpointFunction device_self 7 device_total 26",
-        "  M Net_0 device_self 9 device_total 19",
-        "    O aten::mm device_self 10 device_total 10",
-        "  A range",
-    ]
-
-
-def test_nested_runtime_calls_count_once() -> None:
-    insight = insight_drawn("""
-        main  [aten::mm                    ]
-        main    <cudaLaunchKernel #1 >
-        main       <cuLaunchKernel >
-    """)
-    assert lines(insight, "host_self", "runtime") == ["O aten::mm host_self 8 runtime 22"]
-
-
 def test_memory_of_calls() -> None:
     trace = trace_of(
         [
@@ -186,13 +92,6 @@ def test_span_paths_of_everything() -> None:
         "mine": module,
         "lost": -1,
     }
-
-
-def test_the_longest_call_is_the_example() -> None:
-    trace = draw("main  [aten::mm ][aten::mm      ][aten::mm      ] [aten::mm]")
-    insight = insight_of(trace)
-    assert insight["paths"]["event"].tolist() == [1]
-    assert insight["paths"]["first"].tolist() == [0]
 
 
 def hierarchies(**texts: str) -> Insight:
@@ -319,16 +218,6 @@ def test_more_paths_than_any_program_has() -> None:
     assert not numbered.pooled[code == 5000].any()
     above = numbered.path[parent[1::2]]
     assert ((numbered.path[1::2] == above) | (numbered.parent[numbered.path[1::2]] == above)).all()
-
-
-def test_nothing_at_all() -> None:
-    insight = insight_of(trace_of([]))
-    assert insight["paths"].n == insight["path_steps"].n == 0
-    assert insight.about == {
-        "module_source": "",
-        "backward": {"tied": 0, "untied": 0, "outside": 0},
-        "paths_pooled": 0,
-    }
 
 
 def test_launches_outside_operators_have_lines() -> None:

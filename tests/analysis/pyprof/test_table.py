@@ -372,8 +372,3 @@ def test_copies_are_no_kernels() -> None:
     gpu 7            {Memcpy HtoD #1}{g #2}
     """
     assert [row["kernel"] for row in rows_of(draw(drawing, NAMES))] == [NAMES["g"]]
-
-
-def test_a_trace_without_kernels() -> None:
-    assert rows_of(draw("main [aten::mm]")) == []
-    assert rows_of(draw("gpu 7 {gemm}"))[0]["op"] is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from torch_tb_profiler.analysis.distributed.alignment import (
     ClockOffset,
     align,
     correct,
-    median,
 )
 from torch_tb_profiler.analysis.distributed.collectives import (
     Collectives,
@@ -240,26 +238,6 @@ def test_which_match_an_event_belongs_to() -> None:
     }
 
 
-def test_known_skews_are_found() -> None:
-    skews = [0, 1_500, -700]
-    ranks = [
-        rank_of(
-            [
-                event("cpu_op", 1, UNIX_US + skew, 5),
-                *(reduce(UNIX_US + skew + 100 + 50 * i, i) for i in range(10)),
-            ]
-        )
-        for skew in skews
-    ]
-    assert aligned(ranks) == [ClockOffset(0, "collectives", 0, 10)] * 3
-    begins = [unix_begin(trace) for trace, _ in ranks]
-    assert [b - begins[2] for b in begins if b is not None and begins[2] is not None] == [
-        700_000,
-        2_200_000,
-        0,
-    ]
-
-
 def test_ranks_whose_clocks_say_nothing_are_found_by_their_collectives() -> None:
     """Rank 1's trace begins 300 µs after rank 0's."""
     ranks = [
@@ -334,23 +312,6 @@ def test_kinds_that_somebody_may_leave_early_correct_only_where_there_is_nothing
     assert [a.offset for a in aligned([rank(0), rank(500)])] == [0, 0]
 
 
-def test_the_synthetic_run_gives_back_its_skews(samples: Path) -> None:
-    folder = samples / "synthetic_ddp8"
-    ranks = [opened(folder / f"rank{rank}.pt.trace.json.gz") for rank in range(8)]
-    skews = [
-        json.loads((folder / f"rank{rank}.expected.json").read_text())["story"]["clock_skew_ns"]
-        for rank in range(8)
-    ]
-    answers = aligned(ranks)
-    assert all(a.method == "collectives" and a.matched == 28 for a in answers)
-    assert max(skews) - min(skews) > 3_000_000
-    begins = [begin for trace, _ in ranks if (begin := unix_begin(trace)) is not None]
-    true = np.array(begins) - np.array(skews)
-    # The model lets the ends of a collective differ by some ten ns.
-    assert np.abs(np.array([a.offset for a in answers]) - (true - true.min())).max() <= 200
-    assert max(a.error for a in answers if a.error is not None) <= 100
-
-
 def test_processes_of_one_machine_keep_their_clock(samples: Path) -> None:
     ranks = [opened(path) for path in sorted((samples / "ddp_gloo").glob("*.gz"))]
     begins = [begin for trace, _ in ranks if (begin := unix_begin(trace)) is not None]
@@ -398,9 +359,3 @@ def test_any_skews_are_found_among_overlapping_groups(skews: list[int], count: i
     placed = (np.array(skews) + correction)[told]
     assert placed.max() - placed.min() <= 2_000
     assert (error[told] <= 1_000).all()
-
-
-def test_median() -> None:
-    rows = np.array([[3.0, np.nan, 1.0], [np.nan, np.nan, np.nan], [4.0, 1.0, 2.0]])
-    assert np.array_equal(median(rows), [2.0, np.nan, 2.0], equal_nan=True)
-    assert np.isnan(median(np.zeros((2, 0)))).all()

@@ -21,13 +21,6 @@ from torch_tb_profiler.store.timeline_schema import GroupKind, Look
 
 US = 1000
 DEVICE = (Look.KERNEL, Look.MEMCPY, Look.MEMSET, Look.COMMUNICATION)
-OVERLAPPING = """
-gpu 0:7    {gemm #1        }          {gemm #2  }
-gpu 0:8          {ncclDevKernel_AllReduce #3  }
-gpu 0:7             {late #4  }
-main   [aten::mm                 ]
-main     [aten::add   ]
-"""
 
 
 @pytest.fixture(autouse=True)
@@ -202,24 +195,6 @@ def check_overlap(found: Chart, area: Area, begin: int, end: int, lanes: set[int
         len(talking - computing),
         end - begin - len(computing | talking),
     )
-
-
-def test_overlap_of_a_drawing() -> None:
-    """µs after the first event: computation 4 to 24 and 31 to 42, communication 10 to 40."""
-    example = chart_drawn(OVERLAPPING)
-    area = area_of(
-        example[0], example[2], 0, example[2].about["span_ns"], range(example[2]["lanes"].n)
-    )
-    assert area.overlap is not None
-    assert [
-        part // US
-        for part in (
-            area.overlap.computation_ns,
-            area.overlap.overlap_ns,
-            area.overlap.communication_ns,
-            area.overlap.idle_ns,
-        )
-    ] == [8, 23, 7, 4]
 
 
 @pytest.mark.parametrize("kept", [0, 5, 1000])

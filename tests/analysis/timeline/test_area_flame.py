@@ -53,24 +53,6 @@ def drawn(begin: int, end: int, kind: Kind) -> DisplayTable:
     return rows
 
 
-def test_calls_stand_under_those_of_their_kind() -> None:
-    """µs after the first event: linear 0 to 19, mm 2 to 18, add 19 to 29."""
-    assert frames(drawn(0, 100, "operator"), "host_ns") == {
-        ("linear",): (1, 19 * US),
-        ("linear", "mm"): (1, 16 * US),
-        ("add",): (1, 10 * US),
-    }
-    assert frames(drawn(10, 20, "operator"), "host_ns") == {
-        ("linear",): (1, 9 * US),
-        ("linear", "mm"): (1, 8 * US),
-        ("add",): (1, 1 * US),
-    }
-    assert frames(drawn(0, 100, "runtime"), "host_ns") == {
-        ("l",): (2, 12 * US),
-        ("sync",): (1, 7 * US),
-    }
-
-
 def test_device_work_stands_under_what_launched_it() -> None:
     """``gemm`` from 15 to 29, ``add`` from 29 to 37; only work of the window counts."""
     assert frames(drawn(0, 100, "device"), "device_ns") == {
@@ -96,11 +78,6 @@ def test_kinds_and_examples_of_frames() -> None:
 def test_too_many_events_are_not_made_into_a_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_EVENTS", 3)
     assert of_window(chart_drawn(DRAWING), 0, 100 * US, "operator").rows is None
-
-
-def test_a_window_without_events_of_the_kind() -> None:
-    assert drawn(0, 100, "python").n == 0
-    assert drawn(90, 100, "device").n == 0
 
 
 @examples(100)

@@ -19,7 +19,6 @@ from torch_tb_profiler.analysis.timeline.call_path import (
     DeviceWork,
     device_work,
     launched_by,
-    longest_first,
 )
 from torch_tb_profiler.analysis.timeline.detail import Detail, event_detail, is_event
 from torch_tb_profiler.runs.memo import Memo
@@ -163,18 +162,6 @@ def test_a_negative_delay_is_told() -> None:
     ) == (-4000, 0)
 
 
-def test_launched() -> None:
-    found = step()
-    asked = detail(found, named(found, "aten::linear")).launched
-    assert ([name_of(found, row) for row in asked.first], asked.total, asked.time) == (
-        ["gemm", "copy"],
-        2,
-        30_000,
-    )
-    assert detail(found, named(found, "ProfilerStep#1")).launched.total == 4
-    assert detail(found, named(found, "gemm")).launched.total == 0
-
-
 def test_neighbours() -> None:
     found = step()
     linear = detail(found, named(found, "aten::linear")).around
@@ -249,18 +236,6 @@ def test_siblings_among_ties() -> None:
     assert [(d.peer_rank.previous, d.peer_rank.next) for d in asked] == [
         (named(example, "a", i - 1) if i else -1, named(example, "a", i + 1) if i < 4 else -1)
         for i in range(5)
-    ]
-
-
-def test_siblings_look_the_same() -> None:
-    example = chart_drawn("""
-        main   [twice ]
-        gpu 7    {twice}  {twice }
-    """)
-    assert [len(detail(example, named(example, "twice", i)).peers.events) for i in range(3)] == [
-        1,
-        2,
-        2,
     ]
 
 
@@ -429,14 +404,6 @@ def test_launched_against_climbing(samples: Path, run: str) -> None:
                 launched_by(trace, work, row).tolist()
                 == brute_launched(example, work, row).tolist()
             )
-
-
-def test_the_longest_of_many() -> None:
-    example = chart(trace_of(event("kernel", 1, 10 * i, 1 + i * 7 % 5) for i in range(400)))
-    rows = np.arange(400)
-    dur = example[0]["spans"]["dur"]
-    expected = sorted(rows.tolist(), key=lambda row: (-int(dur[row]), row))[:50]
-    assert longest_first(example[0], rows, 50).tolist() == expected
 
 
 def test_every_event_of_public_traces_has_a_detail(real_traces: Path) -> None:

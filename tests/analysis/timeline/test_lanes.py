@@ -59,37 +59,6 @@ def test_the_rows_of_a_training_step() -> None:
     assert main[0] == within[0] != other[0]
 
 
-def test_overlapping_kernels_get_a_sub_lane() -> None:
-    trace = trace_of(events("gpu 7  {a    }   {c }") + events("gpu 7      {b    }"))
-    assert lane_rows(chart(trace)) == [("7", "work", 0, 0, ["a", "c"]), ("7", "work", 0, 1, ["b"])]
-
-
-def test_a_kernel_inside_another_is_an_overlap_too() -> None:
-    trace = trace_of(events("gpu 7  {a         }") + events("gpu 7     {b  }"))
-    example = chart(trace)
-    assert [row[3:] for row in lane_rows(example)] == [(0, ["a"]), (1, ["b"])]
-    assert example[2]["groups"]["overlapping"].tolist() == [1]
-
-
-def test_a_sub_lane_is_used_again_when_it_is_free() -> None:
-    laid_out = of_spans(
-        [
-            ("kernel", 1, 0, 10),
-            ("kernel", 1, 5, 10),
-            ("kernel", 1, 9, 2),
-            ("kernel", 1, 12, 10),
-            ("kernel", 1, 30, 5),
-            ("kernel", 1, 40, 1),
-        ]
-    )
-    assert [(row[3], len(row[4])) for row in lane_rows(laid_out)] == [(0, 4), (1, 1), (2, 1)]
-
-
-def test_calls_that_cross_lie_beside_each_other() -> None:
-    laid_out = of_spans([("cpu_op", 1, 0, 10), ("cpu_op", 1, 5, 10), ("cpu_op", 1, 6, 2)])
-    assert [row[2:4] for row in lane_rows(laid_out)] == [(0, 0), (0, 1), (1, 0)]
-
-
 def test_instants_have_a_lane_and_counter_samples_none() -> None:
     instant = {"ph": "i", "name": "here", "pid": 100, "tid": 1, "ts": 1}
     sample = {"ph": "C", "name": "c", "pid": 100, "tid": 1, "ts": 2, "args": {"v": 1}}

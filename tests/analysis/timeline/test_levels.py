@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import public
 from tests.analysis.figures import trace_files
-from tests.analysis.timeline.charts import Chart, chart, chart_of_file, disjoint, of_spans
-from tests.builders.drawn import trace_of
+from tests.analysis.timeline.charts import Chart, chart_of_file, disjoint, of_spans
 from tests.conftest import REAL_TRACES, REPOSITORY
 from tests.examples import examples
 from torch_tb_profiler.analysis.timeline import pyramid
-from torch_tb_profiler.analysis.timeline.pyramid import Slices, build_levels, merge
+from torch_tb_profiler.analysis.timeline.pyramid import Slices, merge
 from torch_tb_profiler.analysis.timeline.tiles import (
     TILE_BITS,
     TileSlices,
@@ -181,15 +181,6 @@ def test_stored_levels_give_the_same_tiles_as_the_events(monkeypatch: pytest.Mon
             assert rows_of(a.slices) == rows_of(b.slices)
 
 
-def test_the_first_stored_level_is_small_and_the_last_one_few() -> None:
-    start = np.arange(20_000) * 100
-    events = slices_of([(0, int(at), 60) for at in start])
-    levels = build_levels(events)
-    assert len(levels[0][1]) * pyramid.SHRINK <= len(events)
-    assert len(levels[-1][1]) < pyramid.FEW
-    assert [level for level, _ in levels] == list(range(levels[0][0], levels[-1][0] + 1))
-
-
 def test_a_minute_and_a_nanosecond() -> None:
     """60 s on 1,280 px is level 25: events of 1 ns, 1 ns apart, and one that runs through all of
     it.
@@ -234,11 +225,7 @@ def begun_in(timeline: Timeline, tiles: list[TileSlices], level: int) -> tuple[i
     return int(inside.sum()), int(dur[inside].sum())
 
 
-@pytest.mark.parametrize(
-    "path",
-    trace_files(REAL_TRACES) or [None],
-    ids=lambda path: f"{path.parent.name}-{path.name[:24]}" if path else "absent",
-)
+@pytest.mark.parametrize("path", public.asked(trace_files(REAL_TRACES)))
 def test_every_event_of_a_real_trace_is_reached_on_every_level(
     path: Path, real_traces: Path
 ) -> None:
@@ -252,9 +239,3 @@ def test_every_event_of_a_real_trace_is_reached_on_every_level(
 )
 def test_every_event_of_a_sample_is_reached_on_every_level(path: Path) -> None:
     conserved(chart_of_file(path))
-
-
-def test_a_trace_of_nothing_has_a_timeline() -> None:
-    timeline = chart(trace_of([]))[2]
-    assert (timeline["lanes"].n, timeline["slices"].n, timeline.about["span_ns"]) == (0, 0, 0)
-    assert totals(read_tiles(timeline, 0, [0], [])) == (0, 0)

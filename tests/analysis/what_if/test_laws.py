@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import public
 from tests.analysis.figures import insight, opened, trace_files
 from tests.analysis.test_any_trace import ARROW, EVENT
 from tests.builders.drawn import trace_of
@@ -184,8 +185,7 @@ def test_samples(path: Path) -> None:
     check(Replayed(*opened(path), insight(path)))
 
 
-@pytest.mark.traces
-@pytest.mark.parametrize("path", trace_files(REAL_TRACES), ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("path", public.asked(trace_files(REAL_TRACES)))
 def test_public_traces(path: Path, real_traces: Path) -> None:
     check(Replayed(*opened(path), insight(path)))
 

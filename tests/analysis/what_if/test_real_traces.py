@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 
+from tests import public
 from tests.analysis.figures import opened, trace_files
-from tests.conftest import REAL_TRACES
 from torch_tb_profiler.analysis.critical_path.evidence import gather
 from torch_tb_profiler.analysis.what_if.graph import build_graph
 from torch_tb_profiler.analysis.what_if.replay import (
@@ -37,10 +36,9 @@ def errors(path: Path) -> tuple[Array, Array]:
     return np.abs((replayed.end - replayed.start) / wall - 1), np.abs(late / wall[step])
 
 
-@pytest.mark.traces
 def test_replays_fit_the_steps_and_the_device_work_of_real_traces(real_traces: Path) -> None:
     of_steps, of_begins = [], []
-    for path in trace_files(REAL_TRACES):
+    for path in public.some(trace_files(real_traces)):
         lengths, begins = errors(path)
         if len(begins):
             of_steps += lengths.tolist()

@@ -127,15 +127,7 @@ TOOLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("query", {"trace": "RUN", "sql": 'select 1 as "a`|\n#b"'}),
     ("memory", {"trace": "FILE"}),
 )
-ASKED = (
-    "\n# EVIL",
-    "`EVIL`",
-    "EVIL](http://x)",
-    "<b>EVIL",
-    "\x1b[31mEVIL\u202e",
-    "../EVIL|",
-    "EVIL\ufe0f",
-)
+ASKED = ("\n# `EVIL`", "EVIL](http://x)<b>", "\x1b[31m../EVIL|\u202e\ufe0f")
 """What a client may write where a name is asked for."""
 WRONG: tuple[tuple[str, dict[str, Any]], ...] = (
     ("summary", {"trace": "{}"}),
@@ -249,10 +241,8 @@ def check(names: dict[str, str], mark: str) -> None:
         ask(Path(folder), use)
 
 
-@pytest.mark.parametrize("first", [0, 3, 6])
-def test_no_name_of_a_recording_is_more_than_data(first: int) -> None:
-    fixed = (FIXED * 3)[first:]
-    check({kind: f"{name} {kind}" for kind, name in zip(KINDS, fixed, strict=False)}, MARK)
+def test_no_name_of_a_recording_is_more_than_data() -> None:
+    check({kind: f"{name} {kind}" for kind, name in zip(KINDS, FIXED * 2, strict=False)}, MARK)
 
 
 @settings(deadline=None, max_examples=2, suppress_health_check=list(HealthCheck))

@@ -46,23 +46,6 @@ TOOLS: dict[str, dict[str, Any]] = {
     "find": {"trace": "ddp", "question": "softmax"},
 }
 """A right call of each."""
-HOSTILE = (
-    ("summary", {"trace": "../.."}, "leads out of the logdir"),
-    ("summary", {"trace": "file:///etc/passwd"}, "There is no `file:"),
-    ("summary", {"trace": "--output=/tmp/x"}, "There is no `--output=/tmp/x`"),
-    ("summary", {"trace": "ddp", "worker": "--force"}, "no worker"),
-    ("diff", {"a": "ddp", "b": "../x"}, "leads out of the logdir"),
-    ("event", {"trace": "", "ids": [1]}, "not named"),
-    ("findings", {"trace": "ddp", "tokens": 10**9}, "expected 200 to"),
-    ("findings", {"trace": "ddp", "tokens": 1}, "expected 200 to"),
-    ("query", {"trace": "ddp", "sql": "drop table kernels"}, "Only reading is allowed"),
-    ("query", {"trace": "ddp", "sql": "copy (select 1) to '/tmp/x'"}, "Only reading is allowed"),
-    ("query", {"trace": "ddp", "sql": "select * from read_text('/etc/passwd')"}, "not allowed"),
-    ("query", {"trace": "ddp", "table": "kernels; drop"}, "There is no table `kernels; drop`"),
-    ("query", {"trace": "ddp", "table": "kernels", "where": "1=1; select 2"}, "2 statements"),
-    ("query", {"trace": "ddp"}, "either `sql` or `table`"),
-    ("event", {"trace": "ddp/rank0.pt.trace.json.gz", "ids": [10**9]}, "There is no event"),
-)
 
 
 @pytest.fixture(scope="module")
@@ -129,11 +112,12 @@ async def text(client: Client, tool: str, arguments: dict[str, Any], *, wrong: b
     return said
 
 
-async def every_tool(client: Client) -> None:
+async def tools(client: Client, *asked: str) -> None:
     listed = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert set(listed) == set(TOOLS)
     assert len(listed) <= 11
-    for name, arguments in TOOLS.items():
+    for name in asked:
+        arguments = TOOLS[name]
         tool: Any = listed[name]
         assert tool.annotations.read_only_hint
         said = await text(client, name, arguments)
@@ -142,14 +126,14 @@ async def every_tool(client: Client) -> None:
         assert "/log/" not in said, "folders of this machine are not named"
 
 
-def test_every_tool_answers_over_stdio(logdir: Path, environment: dict[str, str]) -> None:
+def test_tools_answer_over_stdio(logdir: Path, environment: dict[str, str]) -> None:
     arguments = [*COMMAND, str(logdir)]
     server = StdioServerParameters(command=sys.executable, args=arguments, env=environment)
-    asking_it(stdio_client(server), every_tool)
+    asking_it(stdio_client(server), lambda client: tools(client, "list_runs", "event", "query"))
 
 
 def test_every_tool_answers_over_http(url: str) -> None:
-    asking_it(url, every_tool)
+    asking_it(url, lambda client: tools(client, *TOOLS))
 
 
 @pytest.mark.parametrize(
@@ -163,45 +147,6 @@ def test_pages_of_other_sites_are_refused(url: str, header: dict[str, str]) -> N
         urllib.request.urlopen(asked)
     assert refused.value.code in (403, 421)
     refused.value.close()
-
-
-def test_what_is_hostile_is_refused_in_words(url: str) -> None:
-    async def use(client: Client) -> None:
-        for name, arguments, said in HOSTILE:
-            assert said in await text(client, name, arguments, wrong=True), (name, arguments)
-
-    asking_it(url, use)
-
-
-def test_answers_keep_to_the_budget_and_name_events_that_open(url: str) -> None:
-    async def use(client: Client) -> None:
-        for tokens in (300, 1000, 4000):
-            said = await text(client, "findings", {"trace": "ddp", "tokens": tokens})
-            assert estimate(said) <= tokens
-        ids = [int(found) for found in re.findall(r"#(\d+)", said)]
-        assert ids
-        trace = "ddp/rank0.pt.trace.json.gz"
-        found = await text(
-            client, "query", {"trace": trace, "table": "kernels", "columns": "id", "limit": 1}
-        )
-        [first] = re.findall(r"^\| (\d+) \|$", found, re.M)
-        opened = await text(client, "event", {"trace": trace, "ids": [int(first)]})
-        assert "kernel" in opened
-
-    asking_it(url, use)
-
-
-def test_what_is_not_recorded_is_an_answer_with_how_to_record_it(url: str) -> None:
-    async def use(client: Client) -> None:
-        said = await text(client, "memory", {"trace": "ddp/rank0.pt.trace.json.gz"})
-        if "Not recorded" in said:
-            assert "profile_memory=True" in said
-        empty = await text(client, "query", {"trace": "inference", "sql": "select * from kernels"})
-        assert "No row matches." in empty
-        servers = await text(client, "iterations", {"trace": "ddp", "worker": "0"})
-        assert "vLLM" in servers
-
-    asking_it(url, use)
 
 
 def test_definitions_tables_and_prompts_are_there(url: str) -> None:

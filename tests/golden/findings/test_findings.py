@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from tests import public
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.not_judged import UNSURE
 from torch_tb_profiler.analysis.findings.rules import RULES
@@ -30,8 +33,8 @@ HERE = Path(__file__).resolve().parent
 UPDATE = bool(os.environ.get("UPDATE_GOLDEN"))
 
 
-def _opened(folder: Path) -> Iterator[tuple[str, Opened, Insight]]:
-    for run in sorted(path for path in folder.iterdir() if path.is_dir()):
+def _opened(runs: Iterable[Path]) -> Iterator[tuple[str, Opened, Insight]]:
+    for run in runs:
         for opened in load_all(str(run), Settings()):
             if isinstance(opened, Opened):
                 yield (
@@ -43,13 +46,20 @@ def _opened(folder: Path) -> Iterator[tuple[str, Opened, Insight]]:
 
 def _compare(name: str, found: dict[str, Any]) -> None:
     path = HERE / name
+    kept = json.loads(path.read_text(encoding="utf-8"))
+    runs = {key.partition(" ")[0] for key in found}
+    others = {key: kept[key] for key in kept if key.partition(" ")[0] not in runs}
     if UPDATE:
+        whole = dict(
+            sorted({**others, **found}.items(), key=lambda item: item[0].partition(" ")[0])
+        )
         lines = [
             f" {json.dumps(key)}: {json.dumps(value, indent=2, ensure_ascii=False)}"
-            for key, value in found.items()
+            for key, value in whole.items()
         ]
         path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-    assert json.loads(path.read_text(encoding="utf-8")) == found
+    else:
+        assert {key: kept[key] for key in kept if key not in others} == found
 
 
 def _fits(facts: Facts, insight: Insight) -> dict[str, Any]:
@@ -73,7 +83,9 @@ def _evidence(item: Finding) -> str:
 
 def test_samples(samples: Path) -> None:
     found = {}
-    for key, opened, insight in _opened(samples):
+    for key, opened, insight in _opened(
+        sorted(path for path in samples.iterdir() if path.is_dir())
+    ):
         _fits(opened.facts, insight)
         page = findings_payload(
             Source(opened.trace, opened.facts, insight, opened.worker.name, opened.span.name)
@@ -93,10 +105,13 @@ def test_samples(samples: Path) -> None:
     _compare("samples.json", found)
 
 
-def test_public_traces(real_traces: Path) -> None:
+@pytest.mark.parametrize(
+    "runs", [public.some(public.FOLDERS), pytest.param(public.FOLDERS, marks=pytest.mark.nightly)]
+)
+def test_public_traces(runs: list[Path], real_traces: Path) -> None:
     """The headline; rule, share of the step in per cent, certainty, pieces of evidence."""
     found = {}
-    for key, opened, insight in _opened(real_traces):
+    for key, opened, insight in _opened(runs):
         made = _fits(opened.facts, insight)
         page = findings_payload(
             Source(opened.trace, opened.facts, insight, opened.worker.name, opened.span.name)

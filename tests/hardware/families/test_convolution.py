@@ -124,7 +124,6 @@ SAME = [
     f"aten::conv2d({SIDES}, None, [2, 1], [1, 1], [1, 2], 2)",
     f"aten::cudnn_convolution({SIDES}, [1, 1], [2, 1], [1, 2], 2, False, False, True)",
     f"aten::miopen_convolution({SIDES}, None, [1, 1], [2, 1], [1, 2], 2, False, False)",
-    f"aten::mkldnn_convolution({SIDES}, None, [1, 1], [2, 1], [1, 2], 2)",
     f"aten::_conv_depthwise2d({SIDES}, [3, 3], None, [2, 1], [1, 1], [1, 2])",
 ]
 

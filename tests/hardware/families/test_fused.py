@@ -17,11 +17,8 @@ LISTS = "[fp32 4x5, fp32 7]"
     [
         ("aten::_foreach_add_(2*[fp32 4x5, fp32 7], -0.001)", 2),
         ("aten::_foreach_add_([fp32 4x5, fp32 7], 1.0)", 1),
-        ("aten::_foreach_mul_([fp32 4x5, fp32 7], 0.9)", 1),
         ("aten::_foreach_zero_([fp32 4x5, fp32 7])", 0),
         ("aten::_foreach_addcdiv_(3*[fp32 4x5, fp32 7])", 3),
-        ("aten::_foreach_lerp_(2*[fp32 4x5, fp32 7], 0.1)", 3),
-        ("aten::_foreach_sqrt([fp32 4x5, fp32 7])", 1),
     ],
 )
 def test_functions_of_lists(arguments: str, each: int) -> None:

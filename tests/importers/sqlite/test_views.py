@@ -12,16 +12,13 @@ from typing import Any
 import pytest
 from werkzeug.test import Client
 
-from tests.builders import nvprof
 from tests.importers.sqlite.asked import TRAININGS, spans
 from tests.importers.sqlite.test_recorded import RECORDED, recorded
 from tests.loading import load
 from tests.web import live
-from tests.web.served import body
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.streams import TextInMemory
-from torch_tb_profiler.views.steps import step_objects
 
 pytestmark = pytest.mark.processes
 
@@ -69,89 +66,6 @@ def answer(asked: Asked, kind: str, route: str, **more: str) -> Any:
 @pytest.mark.parametrize("route", STEPPED)
 def test_every_view_answers(asked: Asked, kind: str, route: str) -> None:
     assert answer(asked, kind, route)
-
-
-@pytest.mark.parametrize(
-    ("kind", "kernel", "communication", "copy"),
-    [("nsight", 225_000, 90_000, 10_000), ("nvprof", 190_000, 90_000, 10_000)],
-)
-def test_overview(asked: Asked, kind: str, kernel: int, communication: int, copy: int) -> None:
-    steps = step_objects(answer(asked, kind, "/overview")["steps"])
-    assert len(steps) == 3
-    for step in steps:
-        categories = step["categories_ns"]
-        assert (
-            categories["kernel"],
-            categories["communication"],
-            categories["memcpy"],
-            categories["memset"],
-        ) == (
-            kernel,
-            communication,
-            copy,
-            2000,
-        )
-        assert sum(categories.values()) == step["wall_ns"] == 899_000
-
-
-@pytest.mark.parametrize(
-    ("kind", "rows"),
-    [
-        (
-            "nsight",
-            {
-                "aten::addmm": 70_000,
-                "aten::relu": 20_000,
-                "aten::mm": 50_000,
-                "aten::threshold_backward": 50_000,
-                "aten::copy_": 10_000,
-            },
-        ),
-        (
-            "nvprof",
-            {"linear": 70_000, "relu": 15_000, "ReluBackward0": 30_000, "AddmmBackward": 75_000},
-        ),
-    ],
-)
-def test_operators(asked: Asked, kind: str, rows: dict[str, int]) -> None:
-    payload = answer(asked, kind, "/operator")["rows"]
-    times = dict(zip(payload["name"], payload["device_self_ns"], strict=True))
-    assert {name: times[name] for name in rows} == {name: 3 * time for name, time in rows.items()}
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "operator"),
-    [
-        ("nsight", "ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_nn", "aten::addmm"),
-        ("nvprof", nvprof.GEMM, "linear"),
-    ],
-)
-def test_kernels(asked: Asked, kind: str, name: str, operator: str) -> None:
-    payload = answer(asked, kind, "/kernel", group="properties")["rows"]
-    row = payload["name"].index(name)
-    assert (payload["operator"][row], payload["calls"][row], payload["total_ns"][row]) == (
-        operator,
-        3,
-        210_000,
-    )
-
-
-def test_devices_have_their_names(asked: Asked) -> None:
-    for kind, name, count in (
-        ("nsight", "NVIDIA A100-SXM4-40GB", 108),
-        ("nvprof", "Tesla V100-SXM2-16GB", 80),
-    ):
-        (device,) = answer(asked, kind, "/overview")["devices"]
-        assert device["details"].startswith(f"{name} · ")
-        assert f" · {count} SMs" in device["details"]
-
-
-def test_samples_of_gpu_metrics_are_curves_of_the_timeline(asked: Asked) -> None:
-    named = {series["name"] for series in answer(asked, "nsight", "/trace/timeline")["counters"]}
-    assert {
-        "GPU metrics: SMs Active [Throughput %]",
-        "GPU metrics: DRAM Read Bandwidth [Throughput %]",
-    } <= named
 
 
 @pytest.mark.parametrize(
@@ -213,25 +127,3 @@ def test_what_is_missing_is_said_in_the_other_profilers_words(asked: Asked) -> N
     found = {item["what"]: item for item in answer(asked, "nsight", "/findings")["missing"]}
     assert set(found) == {"Call stacks", "Memory records"}
     assert "was off" not in found["Call stacks"]["why"]
-
-
-def test_efficiency_says_why_shapes_alone_give_no_share(asked: Asked) -> None:
-    (said,) = [
-        note for note in answer(asked, "nsight", "/efficiency")["notes"] if "element types" in note
-    ]
-    assert said.startswith("270 µs are operators")
-    assert not [
-        note for note in answer(asked, "nvprof", "/efficiency")["notes"] if "element types" in note
-    ]
-
-
-def test_diff_of_both(asked: Asked) -> None:
-    _, places, _ = asked
-    other = {f"{key}2": value for key, value in places["nvprof"].items()}
-    assert answer(asked, "nsight", "/diff", **other)
-
-
-def test_nothing_is_wrong_with_either(asked: Asked) -> None:
-    client, _, _ = asked
-    diagnosis = json.loads(body(client.get("/diagnosis")))
-    assert set(diagnosis["files"]["state"]) == {"ready"}

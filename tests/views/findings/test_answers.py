@@ -5,13 +5,14 @@ trace does not say.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import public
 from tests.analysis.findings.cases import NVIDIA, launched, span, steps
 from tests.builders.drawn import Event, trace_of
 from tests.examples import examples
@@ -73,8 +74,8 @@ def said_well(found: FindingsPayload) -> None:
     assert possible == sorted(possible)
 
 
-def answers(folder: Path) -> Iterator[FindingsPayload]:
-    for run in sorted(path for path in folder.iterdir() if path.is_dir()):
+def answers(runs: Iterable[Path]) -> Iterator[FindingsPayload]:
+    for run in runs:
         for opened in load_all(str(run), Settings()):
             if isinstance(opened, Opened):
                 insight = insight_of(opened, Settings())
@@ -84,12 +85,12 @@ def answers(folder: Path) -> Iterator[FindingsPayload]:
 
 
 def test_of_the_samples(samples: Path) -> None:
-    for found in answers(samples):
+    for found in answers(path for path in samples.iterdir() if path.is_dir()):
         said_well(found)
 
 
 def test_of_public_traces(real_traces: Path) -> None:
-    for found in answers(real_traces):
+    for found in answers(public.some(public.FOLDERS)):
         said_well(found)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests import public
 from tests.conftest import REAL_TRACES, REPOSITORY
 from tests.views.findings.claims import Answered, answers_of, broken
 
@@ -56,16 +57,21 @@ def test_of_a_small_public_trace_nothing_is_said_that_is_not_so(name: str | None
     _check(answers_of(REAL_TRACES / name))
 
 
-@pytest.mark.parametrize("folder", LARGE or [None], ids=lambda path: path and path.name)
-def test_of_a_public_trace_nothing_is_said_that_is_not_so(
-    folder: Path | None, real_traces: Path
-) -> None:
-    if folder is not None:
-        _check(answers_of(folder))
+@pytest.mark.parametrize("folder", public.asked(LARGE))
+def test_of_a_public_trace_nothing_is_said_that_is_not_so(folder: Path, real_traces: Path) -> None:
+    _check(answers_of(folder))
 
 
-@pytest.mark.parametrize("folder", CASES or [None], ids=lambda path: path and path.name)
+@pytest.mark.parametrize(
+    "folder",
+    [
+        pytest.param(path, id=path.name, marks=[] if number % 4 == 0 else [pytest.mark.nightly])
+        for number, path in enumerate(CASES)
+    ]
+    or [public.ABSENT],
+)
 def test_of_a_case_nothing_is_said_that_is_not_so(folder: Path | None) -> None:
+    """What each case is for is asked in ``tests/cases``; here a fourth of them each time, at night all."""
     if folder is None:
         pytest.skip("the small inputs (../shared/cases) are not on this machine")
     _check(answers_of(folder))

@@ -14,7 +14,7 @@ from msgspec.json import schema_components
 from torch_tb_profiler import views
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplaySpec
 from torch_tb_profiler.views.definitions import definitions_payload
-from torch_tb_profiler.views.display_wire import nullable, tables_in
+from torch_tb_profiler.views.display_wire import nullable
 from torch_tb_profiler.views.wire import ErrorPayload, Wire, to_json
 from torch_tb_profiler.web.route_table import ROUTES
 
@@ -39,7 +39,7 @@ def typescript() -> str:
     ]
     classes = _wire_types()
     parts += [_interface(cls, aliases) for cls in classes]
-    declared = tables_in(_answers())
+    declared = _declared(classes)
     parts += [_table_interface(spec) for spec in declared]
     names = " | ".join(_literal(spec.name) for spec in declared)
     return "\n".join([*parts, f"/** The declared tables. */\nexport type TableName = {names};\n"])
@@ -54,6 +54,13 @@ def tables() -> str:
         for table in definitions_payload(tuple(_answers())).tables
     ]
     return "[\n" + ",\n".join(shown) + "\n]\n"
+
+
+def _declared(classes: list[type[Wire]]) -> list[DisplaySpec]:
+    """The declared tables that the wire types hold, each once."""
+    fields = [field for cls in classes for field in _fields(cls)]
+    specs = [spec for field in fields if (spec := _table(field.type)) is not None]
+    return list({spec.name: spec for spec in specs}.values())
 
 
 def _table(kind: inspect.Type) -> DisplaySpec | None:

@@ -19,7 +19,7 @@ import msgspec
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.importers.peeked_text import count_problem, pieces
 from torch_tb_profiler.importers.sqlite.markers import Kind, literal, read_marker
-from torch_tb_profiler.importers.window import Progress, Text
+from torch_tb_profiler.importers.window import Text
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.kernel_line import KernelLine
@@ -32,9 +32,7 @@ _DIRECTIONS = ("fprop", "bprop")
 _NO_TEXT = ("", "na", "-")
 
 
-def read_kernel_lines(
-    stream: Text, progress: Progress | None = None
-) -> tuple[list[KernelLine], DefectCounts]:
+def read_kernel_lines(stream: Text) -> tuple[list[KernelLine], DefectCounts]:
     """The kernels of a stream of text in its order, and the lines that are none as a defect.
 
     Raises:
@@ -43,7 +41,7 @@ def read_kernel_lines(
     """
     counts = DefectCounts()
     kernels: list[KernelLine] = []
-    for text in _lines(stream, progress):
+    for text in _lines(stream):
         if not text.strip():
             continue
         kernel = read_line(text)
@@ -60,9 +58,9 @@ def read_kernel_lines(
     return kernels, counts
 
 
-def _lines(stream: Text, progress: Progress | None) -> Iterator[bytes]:
+def _lines(stream: Text) -> Iterator[bytes]:
     rest = b""
-    for data in pieces(stream, "A list of kernels", progress):
+    for data in pieces(stream, "A list of kernels", None):
         *lines, rest = (rest + data).split(b"\n")
         yield from lines
     yield rest

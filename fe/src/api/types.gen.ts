@@ -1837,33 +1837,6 @@ export interface RangesPayload {
   pooled: number;
 }
 
-/** One row per name of a runtime or driver call, the largest total first. A call within another one of its name counts as a call and not for times. */
-export interface ApiCallsTable {
-  name: string[];
-  kind: (string | null)[];
-  calls: number[];
-  total_ns: number[];
-  thread_share: (number | null)[];
-  mean_ns: number[];
-  median_ns: (number | null)[];
-  max_ns: number[];
-  event: number[];
-}
-
-/** Events of a window by name and look. Times are clipped to the window. */
-export interface AreaTable {
-  name: string[];
-  look: number[];
-  count: number[];
-  total_ns: number[];
-  self_ns: number[];
-  share: (number | null)[];
-  mean_ns: number[];
-  shortest_ns: number[];
-  longest_ns: number[];
-  longest_event: number[];
-}
-
 /** What a recording has under the words of a question: what to change, then what costs most on the critical path, places, and words. */
 export interface AskTable {
   kind: string[];
@@ -1878,65 +1851,184 @@ export interface AskTable {
   to: string[];
 }
 
-/** One row per caller of an operator or a kernel, callees before their callers. */
-export interface CallersTable {
+/** The path of one step in stretches with the lane and the category of most of their time, those that take 1 % of it or more. */
+export interface PathStretchesTable {
+  lane: string[];
+  category: string[];
+  start_ns: number[];
+  end_ns: number[];
+  segments: number[];
+  name: (string | null)[];
+  line: (string | null)[];
+  worker: number[];
+}
+
+/** What the critical path of the selected steps is made of. */
+export interface PathKindsTable {
+  kind: string[];
+  path_ns: number[];
+  share: (number | null)[];
+  segments: number[];
+}
+
+/** The critical path of every selected step by kind. */
+export interface PathStepsTable {
+  step: number[];
   name: string[];
-  parent: number[];
-  kind: string[];
-  layers: (string | null)[];
-  calls: number[];
-  device_self_ns: (number | null)[];
-  device_total_ns: (number | null)[];
-  host_self_ns: (number | null)[];
-  host_total_ns: (number | null)[];
-  total_ns: (number | null)[];
+  not_recorded_ns: number[];
+  kernel_ns: number[];
+  memcpy_ns: number[];
+  memset_ns: number[];
+  communication_ns: number[];
+  launch_ns: number[];
+  operator_ns: number[];
+  python_ns: number[];
+  runtime_ns: number[];
+  synchronization_ns: number[];
+  dataloader_ns: number[];
+  annotation_ns: number[];
+  before_recording_ns: number[];
+  waiting_ns: number[];
+  steps: number[];
 }
 
-/** One row per kind, host memory and size of copies and memsets, the most time first. */
-export interface CopiesTable {
-  kind: string[];
-  memory: (string | null)[];
-  size: (string | null)[];
-  calls: number[];
-  total_ns: number[];
-  median_ns: number[];
-  max_ns: number[];
-  bytes: (number | null)[];
-  rate: (number | null)[];
-  link_share: (number | null)[];
+/** The critical path of the selected steps by event, source line and operator. */
+export interface PathEventsTable {
+  name: (string | null)[];
+  kind: (string | null)[];
+  line: (string | null)[];
+  operator: (string | null)[];
+  path_ns: number[];
+  share: (number | null)[];
+  work_ns: (number | null)[];
+  work_share: (number | null)[];
+  segments: number[];
   event: number[];
 }
 
-/** One row per sampled counter, device and step; the step is missing outside all. */
-export interface CounterSamplesTable {
-  counter: string[];
-  unit: string[];
+/** The critical path through all ranks by rank, and by what runs on it. */
+export interface PathRanksTable {
+  name: (string | null)[];
+  worker: number[];
+  kind: (string | null)[];
+  path_ns: number[];
+  share: (number | null)[];
+  segments: number[];
+  event: number[];
+}
+
+/** What the end of every step waited for, in groups of causes that add up to `wall_ns`; missing where the path is not known. */
+export interface StepCausesTable {
+  step: number[];
+  name: string[];
+  wall_ns: number[];
+  compute_ns: number[];
+  copies_ns: number[];
+  data_loading_ns: number[];
+  communication_ns: number[];
+  waiting_ns: number[];
+  host_code_ns: number[];
+  not_recorded_ns: number[];
+  cold: boolean[];
+  odd: boolean[];
+  cut: boolean[];
+  own_step: number[];
+  longest: number[];
+  steps: number[];
+}
+
+/** What the critical path is made of before and after changes. */
+export interface WhatIfKindsTable {
+  kind: string[];
+  measured_ns: number[];
+  predicted_ns: number[];
+}
+
+/** Every selected step before and after changes. */
+export interface PredictedStepsTable {
+  step: number[];
+  name: string[];
+  measured_ns: number[];
+  replayed_ns: number[];
+  predicted_ns: number[];
+  saved: (number | null)[];
+  steps: number[];
+}
+
+/** What a step would take with each change; of several changes together, one row. */
+export interface WhatIfTable {
+  change: string[];
+  words: string[];
+  measured_ns: number[];
+  replayed_ns: number[];
+  replay_error: (number | null)[];
+  predicted_ns: number[];
+  low_ns: number[];
+  high_ns: number[];
+  saved_ns: number[];
+  saved: (number | null)[];
+}
+
+/** One row per run, or per recording where there is one run; cold, odd and cut off steps left out. */
+export interface ExperimentsTable {
+  run: string[];
+  span: string[];
+  state: string[];
+  message: (string | null)[];
+  recorded: (string | null)[];
+  steps: (number | null)[];
+  step_ns: (number | null)[];
+  spread_ns: (number | null)[];
+  against: (string | null)[];
+  delta_ns: (number | null)[];
+  share: (number | null)[];
+  low: (number | null)[];
+  high: (number | null)[];
+  changed: (boolean | null)[];
+  busy: (number | null)[];
+  mfu: (number | null)[];
+  peak_bytes: (number | null)[];
+  exposed_ns: (number | null)[];
+  findings: (string | null)[];
+  device: (string | null)[];
+  worker: string[];
+  common: (number | null)[];
+}
+
+/** One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is missing. */
+export interface StepsTable {
+  step: number[];
+  name: string[];
+  start_ns: number[];
+  wall_ns: number[];
+  earlier_ns: number[];
+  silent_ns: number[];
+  kernel_ns: (number | null)[];
+  memcpy_ns: (number | null)[];
+  memset_ns: (number | null)[];
+  communication_ns: (number | null)[];
+  runtime_ns: (number | null)[];
+  dataloader_ns: (number | null)[];
+  cpu_exec_ns: (number | null)[];
+  other_ns: (number | null)[];
+  kind: string[];
+  cold: boolean[];
+  odd: boolean[];
+  cut: boolean[];
+  odd_reason: string[];
+  selected: boolean[];
+  steps: number[];
+}
+
+/** What the peaks of two recordings of allocations held, the largest change of each table first. */
+export interface DiffMemoryTable {
+  table: string[];
   device: string[];
-  step: (number | null)[];
-  samples: number[];
-  mean: (number | null)[];
-  min: (number | null)[];
-  max: (number | null)[];
-}
-
-/** One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter under its own name. `time_ns` is missing where the times of the file are no measured ones. */
-export interface CountersTable {
-  kernel: string[];
-  short_name: string[];
-  op_stack: string[][];
-  top_op: (string | null)[];
-  bottom_op: (string | null)[];
-  step: (number | null)[];
-  time_ns: (number | null)[];
-  flops: (number | null)[];
-  bytes: (number | null)[];
-  intensity: (number | null)[];
-  flops_rate: (number | null)[];
-  unit: (string | null)[];
-  precision: (string | null)[];
-  peak: (number | null)[];
-  launch: number[];
-  event: number[];
+  name: (string | null)[];
+  delta_bytes: number[];
+  before_bytes: number[];
+  after_bytes: number[];
+  delta_blocks: number[];
 }
 
 /** What changed from A to B, the largest change of each table first. Times are means per step. */
@@ -1960,17 +2052,6 @@ export interface DiffTable {
   event_b: (number | null)[];
 }
 
-/** What the peaks of two recordings of allocations held, the largest change of each table first. */
-export interface DiffMemoryTable {
-  table: string[];
-  device: string[];
-  name: (string | null)[];
-  delta_bytes: number[];
-  before_bytes: number[];
-  after_bytes: number[];
-  delta_blocks: number[];
-}
-
 /** Both call trees matched on their structure, parents before children. */
 export interface DiffTreeTable {
   parent: number[];
@@ -1987,6 +2068,335 @@ export interface DiffTreeTable {
   calls_b: (number | null)[];
   event_a: (number | null)[];
   event_b: (number | null)[];
+}
+
+/** One row per process group that moved anything, those with the most time first. Sums of calls are means of the ranks that recorded some. */
+export interface ProcessGroupsTable {
+  group: (string | null)[];
+  description: (string | null)[];
+  backend: (string | null)[];
+  ranks: (string | null)[];
+  group_size: (number | null)[];
+  recorded: number[];
+  reach: (string | null)[];
+  nodes: (number | null)[];
+  calls: number[];
+  bytes: (number | null)[];
+  total_ns: number[];
+  exposed_ns: number[];
+  waiting_ns: (number | null)[];
+  transfer_ns: (number | null)[];
+  bus_bandwidth: (number | null)[];
+  link: (string | null)[];
+  link_bandwidth: (number | null)[];
+  link_share: (number | null)[];
+}
+
+/** One row per communication operation of all workers (`worker` −1) and of each worker. */
+export interface OperationsTable {
+  worker: number[];
+  kind: string[];
+  bytes: (number | null)[];
+  dtype: (string | null)[];
+  library: (string | null)[];
+  group: (string | null)[];
+  group_size: (number | null)[];
+  calls: number[];
+  total_ns: number[];
+  mean_ns: number[];
+  exposed_ns: number[];
+  waiting_ns: (number | null)[];
+  transfer_ns: (number | null)[];
+  algorithm_bandwidth: (number | null)[];
+  bus_bandwidth: (number | null)[];
+  split: boolean[];
+}
+
+/** One row per record of the allocator, by device and time: the memory curve. */
+export interface MemoryTable {
+  time_ns: number[];
+  allocated_bytes: number[];
+  reserved_bytes: (number | null)[];
+}
+
+/** One row per block of memory from its allocation to its release. `allocated_ns` is missing before the recording, `released_ns` where it is not within it. */
+export interface MemoryBlocksTable {
+  operator: (string | null)[];
+  parent: (string | null)[];
+  module: (string | null)[];
+  line: (string | null)[];
+  category: (string | null)[];
+  known_by: (string | null)[];
+  bytes: number[];
+  allocated_ns: (number | null)[];
+  released_ns: (number | null)[];
+  lifetime_ns: (number | null)[];
+  event: number[];
+}
+
+/** One row per operator or module; a total counts a recursion once. */
+export interface MemoryStatisticsTable {
+  name: string[];
+  calls: (number | null)[];
+  increase_bytes: number[];
+  self_increase_bytes: number[];
+  allocations: number[];
+  self_allocations: number[];
+  allocation_bytes: number[];
+  self_allocation_bytes: number[];
+}
+
+/** What is alive at a moment, blocks of one origin together, the largest first. `oldest_ns` is missing before the recording. */
+export interface MemoryAliveTable {
+  operator: (string | null)[];
+  parent: (string | null)[];
+  module: (string | null)[];
+  line: (string | null)[];
+  category: (string | null)[];
+  known_by: (string | null)[];
+  bytes: number[];
+  blocks: (number | null)[];
+  largest_bytes: (number | null)[];
+  oldest_ns: (number | null)[];
+}
+
+/** One row per operator, caller, module, line, call stack or category: what it held at one moment and at another, the largest change first. `allocated_bytes` and `freed_bytes` are missing between two traces. */
+export interface MemoryChangesTable {
+  name: (string | null)[];
+  delta_bytes: number[];
+  before_bytes: number[];
+  after_bytes: number[];
+  allocated_bytes: (number | null)[];
+  freed_bytes: (number | null)[];
+  delta_blocks: number[];
+}
+
+/** One row per pool and stream of the caching allocator: blocks of one are never given to another. */
+export interface MemoryPoolsTable {
+  stream: (number | null)[];
+  pool: string[];
+  segments: number[];
+  reserved_bytes: number[];
+  allocated_bytes: number[];
+  rounding_bytes: number[];
+  free_bytes: number[];
+  largest_free_bytes: number[];
+  split_bytes: number[];
+  fragmentation: (number | null)[];
+  blocks: number[];
+}
+
+/** One row per block in use of the part of a map that is shown. */
+export interface MemoryMapBlocksTable {
+  offset_bytes: number[];
+  bytes: number[];
+  requested_bytes: (number | null)[];
+  state: string[];
+  category: (string | null)[];
+  line: (string | null)[];
+  stack: (number | null)[];
+}
+
+/** Hits of a search by name; `look` is that of the first event of the name. */
+export interface MatchesTable {
+  name: string[];
+  look: number[];
+  count: number[];
+  total_ns: number[];
+}
+
+/** Hits of a search in time order. */
+export interface HitsTable {
+  event: number[];
+  lane: number[];
+  name: string[];
+  look: number[];
+  start_ns: number[];
+  dur_ns: number[];
+}
+
+/** Events of a window by name and look. Times are clipped to the window. */
+export interface AreaTable {
+  name: string[];
+  look: number[];
+  count: number[];
+  total_ns: number[];
+  self_ns: number[];
+  share: (number | null)[];
+  mean_ns: number[];
+  shortest_ns: number[];
+  longest_ns: number[];
+  longest_event: number[];
+}
+
+/** One row per file that was seen: what became of it, and why. */
+export interface FilesTable {
+  path: string[];
+  state: string[];
+  reason: string[];
+  bytes: number[];
+  events: (number | null)[];
+  lost: (number | null)[];
+  run: string[];
+  worker: string[];
+  span: string[];
+}
+
+/** One row per operator (`by="name"`), per operator, input shapes and input types (`"shape"`), and per call stack (`"stack"`). */
+export interface OperatorsTable {
+  name: string[];
+  input_shapes: (string | null)[];
+  has_stack: boolean[];
+  time_share: (number | null)[];
+  calls: number[];
+  device_self_ns: (number | null)[];
+  device_total_ns: (number | null)[];
+  host_self_ns: number[];
+  host_total_ns: number[];
+  host_median_ns: (number | null)[];
+  host_mean_ns: (number | null)[];
+  host_deviation_ns: (number | null)[];
+  host_min_ns: (number | null)[];
+  host_max_ns: (number | null)[];
+  matrix_eligible: number[];
+  matrix_self_share: (number | null)[];
+  matrix_total_share: (number | null)[];
+  attribution: (string | null)[];
+}
+
+/** One row per caller of an operator or a kernel, callees before their callers. */
+export interface CallersTable {
+  name: string[];
+  parent: number[];
+  kind: string[];
+  layers: (string | null)[];
+  calls: number[];
+  device_self_ns: (number | null)[];
+  device_total_ns: (number | null)[];
+  host_self_ns: (number | null)[];
+  host_total_ns: (number | null)[];
+  total_ns: (number | null)[];
+}
+
+/** One row per kernel name (`by="name"`), per name and operator (`"operator"`), or per name, operator and launch properties (`"properties"`). */
+export interface KernelsTable {
+  name: string[];
+  short_name: string[];
+  operator: (string | null)[];
+  no_operator: (string | null)[];
+  fused: (string | null)[];
+  time_share: (number | null)[];
+  calls: number[];
+  total_ns: number[];
+  mean_ns: number[];
+  median_ns: (number | null)[];
+  deviation_ns: (number | null)[];
+  min_ns: number[];
+  max_ns: number[];
+  grid: (string | null)[];
+  block: (string | null)[];
+  registers: (number | null)[];
+  shared_memory_bytes: (number | null)[];
+  blocks_per_sm: (number | null)[];
+  occupancy: (number | null)[];
+  matrix: number[];
+  matrix_eligible: number[];
+  communication: boolean[];
+}
+
+/** One row per name of a runtime or driver call, the largest total first. A call within another one of its name counts as a call and not for times. */
+export interface ApiCallsTable {
+  name: string[];
+  kind: (string | null)[];
+  calls: number[];
+  total_ns: number[];
+  thread_share: (number | null)[];
+  mean_ns: number[];
+  median_ns: (number | null)[];
+  max_ns: number[];
+  event: number[];
+}
+
+/** The longest runtime and driver calls, one by one. */
+export interface LongCallsTable {
+  name: string[];
+  dur_ns: number[];
+  reason: (string | null)[];
+  operator: (string | null)[];
+  kernel: (string | null)[];
+  start_ns: number[];
+  event: number[];
+}
+
+/** One row per kernel name: how long its launches take and its calls wait to start, and how many calls are short. */
+export interface LaunchesTable {
+  name: string[];
+  calls: number[];
+  total_ns: number[];
+  short: number[];
+  short_ns: number[];
+  below_launch: (number | null)[];
+  launch_ns: (number | null)[];
+  median_delay_ns: (number | null)[];
+  max_delay_ns: (number | null)[];
+  event: number[];
+}
+
+/** One row per kind, host memory and size of copies and memsets, the most time first. */
+export interface CopiesTable {
+  kind: string[];
+  memory: (string | null)[];
+  size: (string | null)[];
+  calls: number[];
+  total_ns: number[];
+  median_ns: number[];
+  max_ns: number[];
+  bytes: (number | null)[];
+  rate: (number | null)[];
+  link_share: (number | null)[];
+  event: number[];
+}
+
+/** One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter under its own name. `time_ns` is missing where the times of the file are no measured ones. */
+export interface CountersTable {
+  kernel: string[];
+  short_name: string[];
+  op_stack: string[][];
+  top_op: (string | null)[];
+  bottom_op: (string | null)[];
+  step: (number | null)[];
+  time_ns: (number | null)[];
+  flops: (number | null)[];
+  bytes: (number | null)[];
+  intensity: (number | null)[];
+  flops_rate: (number | null)[];
+  unit: (string | null)[];
+  precision: (string | null)[];
+  peak: (number | null)[];
+  launch: number[];
+  event: number[];
+}
+
+/** One row per sampled counter, device and step; the step is missing outside all. */
+export interface CounterSamplesTable {
+  counter: string[];
+  unit: string[];
+  device: string[];
+  step: (number | null)[];
+  samples: number[];
+  mean: (number | null)[];
+  min: (number | null)[];
+  max: (number | null)[];
+}
+
+/** Use of matrix cores by family of the performance models, then `communication` and `memcpy`, and last (family null) computation without a model. Parts of `time_ns`: `matrix_ns` in kernels known to use matrix cores, `matrix_unknown_ns` in kernels that may; both null without device work and for families that cannot use them. */
+export interface FamiliesTable {
+  family: (string | null)[];
+  calls: number[];
+  time_ns: number[];
+  matrix_ns: (number | null)[];
+  matrix_unknown_ns: (number | null)[];
+  flops: (number | null)[];
 }
 
 /** One row per operator and input (`by="operator"`), or per kernel and the operator that it works for (`"kernel"`). */
@@ -2022,78 +2432,6 @@ export interface EfficiencyTable {
   event: number[];
 }
 
-/** One row per run, or per recording where there is one run; cold, odd and cut off steps left out. */
-export interface ExperimentsTable {
-  run: string[];
-  span: string[];
-  state: string[];
-  message: (string | null)[];
-  recorded: (string | null)[];
-  steps: (number | null)[];
-  step_ns: (number | null)[];
-  spread_ns: (number | null)[];
-  against: (string | null)[];
-  delta_ns: (number | null)[];
-  share: (number | null)[];
-  low: (number | null)[];
-  high: (number | null)[];
-  changed: (boolean | null)[];
-  busy: (number | null)[];
-  mfu: (number | null)[];
-  peak_bytes: (number | null)[];
-  exposed_ns: (number | null)[];
-  findings: (string | null)[];
-  device: (string | null)[];
-  worker: string[];
-  common: (number | null)[];
-}
-
-/** Use of matrix cores by family of the performance models, then `communication` and `memcpy`, and last (family null) computation without a model. Parts of `time_ns`: `matrix_ns` in kernels known to use matrix cores, `matrix_unknown_ns` in kernels that may; both null without device work and for families that cannot use them. */
-export interface FamiliesTable {
-  family: (string | null)[];
-  calls: number[];
-  time_ns: number[];
-  matrix_ns: (number | null)[];
-  matrix_unknown_ns: (number | null)[];
-  flops: (number | null)[];
-}
-
-/** One row per file that was seen: what became of it, and why. */
-export interface FilesTable {
-  path: string[];
-  state: string[];
-  reason: string[];
-  bytes: number[];
-  events: (number | null)[];
-  lost: (number | null)[];
-  run: string[];
-  worker: string[];
-  span: string[];
-}
-
-/** A tree of frames, parents before children. `kind`: `module`, `annotation`, `operator`, `line` or `rest`, which stands for several that are too small to be drawn. Times are totals; what the children do not cover is the frame's own. `calls` of a line are those of the operators it leads to, its `first_ns` is -1. `event`: the longest call. */
-export interface FlameTable {
-  name: string[];
-  parent: number[];
-  kind: string[];
-  backward: boolean[];
-  calls: number[];
-  device_ns: (number | null)[];
-  host_ns: number[];
-  first_ns: number[];
-  event: number[];
-}
-
-/** Hits of a search in time order. */
-export interface HitsTable {
-  event: number[];
-  lane: number[];
-  name: string[];
-  look: number[];
-  start_ns: number[];
-  dur_ns: number[];
-}
-
 /** One row per iteration of an inference server. */
 export interface IterationsTable {
   name: string[];
@@ -2125,44 +2463,20 @@ export interface IterationsTable {
   cut: boolean[];
 }
 
-/** One row per kernel name (`by="name"`), per name and operator (`"operator"`), or per name, operator and launch properties (`"properties"`). */
-export interface KernelsTable {
-  name: string[];
-  short_name: string[];
-  operator: (string | null)[];
-  no_operator: (string | null)[];
-  fused: (string | null)[];
-  time_share: (number | null)[];
-  calls: number[];
-  total_ns: number[];
-  mean_ns: number[];
-  median_ns: (number | null)[];
-  deviation_ns: (number | null)[];
-  min_ns: number[];
-  max_ns: number[];
-  grid: (string | null)[];
-  block: (string | null)[];
-  registers: (number | null)[];
-  shared_memory_bytes: (number | null)[];
-  blocks_per_sm: (number | null)[];
-  occupancy: (number | null)[];
-  matrix: number[];
-  matrix_eligible: number[];
-  communication: boolean[];
-}
-
-/** One row per kernel name: how long its launches take and its calls wait to start, and how many calls are short. */
-export interface LaunchesTable {
-  name: string[];
-  calls: number[];
-  total_ns: number[];
-  short: number[];
-  short_ns: number[];
-  below_launch: (number | null)[];
-  launch_ns: (number | null)[];
-  median_delay_ns: (number | null)[];
-  max_delay_ns: (number | null)[];
-  event: number[];
+/** One row per phase of a server's iterations. */
+export interface PhasesTable {
+  phase: string[];
+  iterations: number[];
+  wall_ns: number[];
+  interval_ns: (number | null)[];
+  tokens: (number | null)[];
+  least_prompt_tokens_per_second: (number | null)[];
+  prompt_tokens_per_second: (number | null)[];
+  least_tokens_per_second: (number | null)[];
+  tokens_per_second: (number | null)[];
+  padding: (number | null)[];
+  device_share: (number | null)[];
+  odd: number[];
 }
 
 /** One row per source line of the user's own program or, by package, of that or a package. */
@@ -2175,110 +2489,6 @@ export interface LinesTable {
   device_ns: (number | null)[];
   calls: number[];
   event: number[];
-}
-
-/** The longest runtime and driver calls, one by one. */
-export interface LongCallsTable {
-  name: string[];
-  dur_ns: number[];
-  reason: (string | null)[];
-  operator: (string | null)[];
-  kernel: (string | null)[];
-  start_ns: number[];
-  event: number[];
-}
-
-/** Hits of a search by name; `look` is that of the first event of the name. */
-export interface MatchesTable {
-  name: string[];
-  look: number[];
-  count: number[];
-  total_ns: number[];
-}
-
-/** One row per record of the allocator, by device and time: the memory curve. */
-export interface MemoryTable {
-  time_ns: number[];
-  allocated_bytes: number[];
-  reserved_bytes: (number | null)[];
-}
-
-/** What is alive at a moment, blocks of one origin together, the largest first. `oldest_ns` is missing before the recording. */
-export interface MemoryAliveTable {
-  operator: (string | null)[];
-  parent: (string | null)[];
-  module: (string | null)[];
-  line: (string | null)[];
-  category: (string | null)[];
-  known_by: (string | null)[];
-  bytes: number[];
-  blocks: (number | null)[];
-  largest_bytes: (number | null)[];
-  oldest_ns: (number | null)[];
-}
-
-/** One row per block of memory from its allocation to its release. `allocated_ns` is missing before the recording, `released_ns` where it is not within it. */
-export interface MemoryBlocksTable {
-  operator: (string | null)[];
-  parent: (string | null)[];
-  module: (string | null)[];
-  line: (string | null)[];
-  category: (string | null)[];
-  known_by: (string | null)[];
-  bytes: number[];
-  allocated_ns: (number | null)[];
-  released_ns: (number | null)[];
-  lifetime_ns: (number | null)[];
-  event: number[];
-}
-
-/** One row per operator, caller, module, line, call stack or category: what it held at one moment and at another, the largest change first. `allocated_bytes` and `freed_bytes` are missing between two traces. */
-export interface MemoryChangesTable {
-  name: (string | null)[];
-  delta_bytes: number[];
-  before_bytes: number[];
-  after_bytes: number[];
-  allocated_bytes: (number | null)[];
-  freed_bytes: (number | null)[];
-  delta_blocks: number[];
-}
-
-/** One row per block in use of the part of a map that is shown. */
-export interface MemoryMapBlocksTable {
-  offset_bytes: number[];
-  bytes: number[];
-  requested_bytes: (number | null)[];
-  state: string[];
-  category: (string | null)[];
-  line: (string | null)[];
-  stack: (number | null)[];
-}
-
-/** One row per pool and stream of the caching allocator: blocks of one are never given to another. */
-export interface MemoryPoolsTable {
-  stream: (number | null)[];
-  pool: string[];
-  segments: number[];
-  reserved_bytes: number[];
-  allocated_bytes: number[];
-  rounding_bytes: number[];
-  free_bytes: number[];
-  largest_free_bytes: number[];
-  split_bytes: number[];
-  fragmentation: (number | null)[];
-  blocks: number[];
-}
-
-/** One row per operator or module; a total counts a recursion once. */
-export interface MemoryStatisticsTable {
-  name: string[];
-  calls: (number | null)[];
-  increase_bytes: number[];
-  self_increase_bytes: number[];
-  allocations: number[];
-  self_allocations: number[];
-  allocation_bytes: number[];
-  self_allocation_bytes: number[];
 }
 
 /** One row per `nn.Module`, parents before children. */
@@ -2301,161 +2511,17 @@ export interface ModulesTable {
   event: number[];
 }
 
-/** One row per communication operation of all workers (`worker` −1) and of each worker. */
-export interface OperationsTable {
-  worker: number[];
+/** A tree of frames, parents before children. `kind`: `module`, `annotation`, `operator`, `line` or `rest`, which stands for several that are too small to be drawn. Times are totals; what the children do not cover is the frame's own. `calls` of a line are those of the operators it leads to, its `first_ns` is -1. `event`: the longest call. */
+export interface FlameTable {
+  name: string[];
+  parent: number[];
   kind: string[];
-  bytes: (number | null)[];
-  dtype: (string | null)[];
-  library: (string | null)[];
-  group: (string | null)[];
-  group_size: (number | null)[];
+  backward: boolean[];
   calls: number[];
-  total_ns: number[];
-  mean_ns: number[];
-  exposed_ns: number[];
-  waiting_ns: (number | null)[];
-  transfer_ns: (number | null)[];
-  algorithm_bandwidth: (number | null)[];
-  bus_bandwidth: (number | null)[];
-  split: boolean[];
-}
-
-/** One row per operator (`by="name"`), per operator, input shapes and input types (`"shape"`), and per call stack (`"stack"`). */
-export interface OperatorsTable {
-  name: string[];
-  input_shapes: (string | null)[];
-  has_stack: boolean[];
-  time_share: (number | null)[];
-  calls: number[];
-  device_self_ns: (number | null)[];
-  device_total_ns: (number | null)[];
-  host_self_ns: number[];
-  host_total_ns: number[];
-  host_median_ns: (number | null)[];
-  host_mean_ns: (number | null)[];
-  host_deviation_ns: (number | null)[];
-  host_min_ns: (number | null)[];
-  host_max_ns: (number | null)[];
-  matrix_eligible: number[];
-  matrix_self_share: (number | null)[];
-  matrix_total_share: (number | null)[];
-  attribution: (string | null)[];
-}
-
-/** The critical path of the selected steps by event, source line and operator. */
-export interface PathEventsTable {
-  name: (string | null)[];
-  kind: (string | null)[];
-  line: (string | null)[];
-  operator: (string | null)[];
-  path_ns: number[];
-  share: (number | null)[];
-  work_ns: (number | null)[];
-  work_share: (number | null)[];
-  segments: number[];
+  device_ns: (number | null)[];
+  host_ns: number[];
+  first_ns: number[];
   event: number[];
-}
-
-/** What the critical path of the selected steps is made of. */
-export interface PathKindsTable {
-  kind: string[];
-  path_ns: number[];
-  share: (number | null)[];
-  segments: number[];
-}
-
-/** The critical path through all ranks by rank, and by what runs on it. */
-export interface PathRanksTable {
-  name: (string | null)[];
-  worker: number[];
-  kind: (string | null)[];
-  path_ns: number[];
-  share: (number | null)[];
-  segments: number[];
-  event: number[];
-}
-
-/** The critical path of every selected step by kind. */
-export interface PathStepsTable {
-  step: number[];
-  name: string[];
-  not_recorded_ns: number[];
-  kernel_ns: number[];
-  memcpy_ns: number[];
-  memset_ns: number[];
-  communication_ns: number[];
-  launch_ns: number[];
-  operator_ns: number[];
-  python_ns: number[];
-  runtime_ns: number[];
-  synchronization_ns: number[];
-  dataloader_ns: number[];
-  annotation_ns: number[];
-  before_recording_ns: number[];
-  waiting_ns: number[];
-  steps: number[];
-}
-
-/** The path of one step in stretches with the lane and the category of most of their time, those that take 1 % of it or more. */
-export interface PathStretchesTable {
-  lane: string[];
-  category: string[];
-  start_ns: number[];
-  end_ns: number[];
-  segments: number[];
-  name: (string | null)[];
-  line: (string | null)[];
-  worker: number[];
-}
-
-/** One row per phase of a server's iterations. */
-export interface PhasesTable {
-  phase: string[];
-  iterations: number[];
-  wall_ns: number[];
-  interval_ns: (number | null)[];
-  tokens: (number | null)[];
-  least_prompt_tokens_per_second: (number | null)[];
-  prompt_tokens_per_second: (number | null)[];
-  least_tokens_per_second: (number | null)[];
-  tokens_per_second: (number | null)[];
-  padding: (number | null)[];
-  device_share: (number | null)[];
-  odd: number[];
-}
-
-/** Every selected step before and after changes. */
-export interface PredictedStepsTable {
-  step: number[];
-  name: string[];
-  measured_ns: number[];
-  replayed_ns: number[];
-  predicted_ns: number[];
-  saved: (number | null)[];
-  steps: number[];
-}
-
-/** One row per process group that moved anything, those with the most time first. Sums of calls are means of the ranks that recorded some. */
-export interface ProcessGroupsTable {
-  group: (string | null)[];
-  description: (string | null)[];
-  backend: (string | null)[];
-  ranks: (string | null)[];
-  group_size: (number | null)[];
-  recorded: number[];
-  reach: (string | null)[];
-  nodes: (number | null)[];
-  calls: number[];
-  bytes: (number | null)[];
-  total_ns: number[];
-  exposed_ns: number[];
-  waiting_ns: (number | null)[];
-  transfer_ns: (number | null)[];
-  bus_bandwidth: (number | null)[];
-  link: (string | null)[];
-  link_bandwidth: (number | null)[];
-  link_share: (number | null)[];
 }
 
 /** One row per name of an annotation: `record_function`, NVTX, `gpu_user_annotation`. Steps are left out. */
@@ -2473,71 +2539,5 @@ export interface RangesTable {
   event: number[];
 }
 
-/** What the end of every step waited for, in groups of causes that add up to `wall_ns`; missing where the path is not known. */
-export interface StepCausesTable {
-  step: number[];
-  name: string[];
-  wall_ns: number[];
-  compute_ns: number[];
-  copies_ns: number[];
-  data_loading_ns: number[];
-  communication_ns: number[];
-  waiting_ns: number[];
-  host_code_ns: number[];
-  not_recorded_ns: number[];
-  cold: boolean[];
-  odd: boolean[];
-  cut: boolean[];
-  own_step: number[];
-  longest: number[];
-  steps: number[];
-}
-
-/** One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is missing. */
-export interface StepsTable {
-  step: number[];
-  name: string[];
-  start_ns: number[];
-  wall_ns: number[];
-  earlier_ns: number[];
-  silent_ns: number[];
-  kernel_ns: (number | null)[];
-  memcpy_ns: (number | null)[];
-  memset_ns: (number | null)[];
-  communication_ns: (number | null)[];
-  runtime_ns: (number | null)[];
-  dataloader_ns: (number | null)[];
-  cpu_exec_ns: (number | null)[];
-  other_ns: (number | null)[];
-  kind: string[];
-  cold: boolean[];
-  odd: boolean[];
-  cut: boolean[];
-  odd_reason: string[];
-  selected: boolean[];
-  steps: number[];
-}
-
-/** What a step would take with each change; of several changes together, one row. */
-export interface WhatIfTable {
-  change: string[];
-  words: string[];
-  measured_ns: number[];
-  replayed_ns: number[];
-  replay_error: (number | null)[];
-  predicted_ns: number[];
-  low_ns: number[];
-  high_ns: number[];
-  saved_ns: number[];
-  saved: (number | null)[];
-}
-
-/** What the critical path is made of before and after changes. */
-export interface WhatIfKindsTable {
-  kind: string[];
-  measured_ns: number[];
-  predicted_ns: number[];
-}
-
 /** The declared tables. */
-export type TableName = "api_calls" | "area" | "ask" | "callers" | "copies" | "counter_samples" | "counters" | "diff" | "diff_memory" | "diff_tree" | "efficiency" | "experiments" | "families" | "files" | "flame" | "hits" | "iterations" | "kernels" | "launches" | "lines" | "long_calls" | "matches" | "memory" | "memory_alive" | "memory_blocks" | "memory_changes" | "memory_map_blocks" | "memory_pools" | "memory_statistics" | "modules" | "operations" | "operators" | "path_events" | "path_kinds" | "path_ranks" | "path_steps" | "path_stretches" | "phases" | "predicted_steps" | "process_groups" | "ranges" | "step_causes" | "steps" | "what_if" | "what_if_kinds";
+export type TableName = "ask" | "path_stretches" | "path_kinds" | "path_steps" | "path_events" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "copies" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "lines" | "modules" | "flame" | "ranges";

@@ -203,20 +203,3 @@ def test_copies_that_an_operator_makes_by_itself() -> None:
             for depth, name in enumerate(("aten::contiguous", "aten::clone", "aten::copy_"))
         ]
     assert "layout" not in rules(made(entries))
-
-
-def test_operators_of_tensors_in_different_orders() -> None:
-    """The backward pass of what was turned: it takes four times as long per element as usual."""
-    entries = _ordered("aten::contiguous", 4, 100)
-    begin = entries[0]["dur"]
-    entries[0]["dur"] += 1600
-    same = inputs((64, 32, 16), (64, 32, 16), dtype="float")
-    turned = same | {"Input Strides": [[512, 16, 1], [512, 1, 32]]}
-    for i in range(2):
-        entries.append(span("cpu_op", "aten::mul", begin + 300 * i, 200, **same))
-    entries.append(
-        span("cpu_op", "aten::threshold_backward", begin + 700, 800, **turned),
-    )
-    finding = item(made(entries), "layout")
-    assert finding["recoverable_ns"] == pytest.approx(400_000 + 600_000, rel=0.01)
-    assert finding["numbers"]["mixed"] == 1

@@ -331,4 +331,7 @@ def test_known_call_while_the_device_waits() -> None:
         ]
     found = made(entries)
     assert (rules(found)["idle_host"] or 0.0) > 0.5
-    assert item(found, "idle_host")["words"]["kind"] == "garbage collection (gc.collect)"
+    assert (
+        item(found, "idle_host")["words"]["library"]
+        == "Most of it is garbage collection (gc.collect)."
+    )

@@ -21,6 +21,7 @@ QUESTIONS = {
     "padded_input",
     "repeated_input",
     "same_again",
+    "sparse_product",
 }
 SIZES = st.integers(3, 60)
 FRAME = "train/parts.py(7): work"
@@ -163,6 +164,76 @@ def test_a_costly_order_of_products_is_found(
     now, other = n**3 + small * n**2, 2 * small * n**2
     assert one["numbers"]["less"] == pytest.approx(now / other)
     assert one["recoverable_ns"] == pytest.approx(860e3 * (1 - other / now), rel=0.03)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(1, 6), st.integers(8, 20), st.booleans(), st.sampled_from(["add", "add_"]))
+def test_a_sum_of_a_product_of_low_rank_is_a_costly_order(
+    rank: int, size: int, scaled: bool, name: str
+) -> None:
+    n = 20 * size
+
+    def piece(program: Shaped) -> None:
+        program.call("aten::mm", 200, [[n, rank], [rank, n]], trains=True)
+        if scaled:
+            program.call("aten::mul", 50, [[n, n], []], trains=True)
+        program.call(f"aten::{name}", 100, [[n, n], [n, n], []], trains=True)
+        program.call("aten::mm", 150, [[4, n], [n, n]], trains=True)
+
+    one = item(found(piece), "costly_order")
+    less = n / 8
+    assert one["numbers"]["less"] == pytest.approx(less)
+    # The product with the sum stays.
+    gone = 2 * (300 + 50 * scaled) * (1 - 1 / less)
+    assert one["recoverable_ns"] == pytest.approx(1e3 * gone, rel=0.05)
+
+
+@settings(max_examples=10, deadline=None)
+@given(SIZES, st.integers(5, 20), st.booleans())
+def test_a_copy_of_which_a_part_is_read_is_thrown_away(
+    rows: int, part: int, elsewhere: bool
+) -> None:
+    """Which rows an index takes is not recorded: the next call reads what it made."""
+    shape = [100 * rows, 7]
+
+    def piece(program: Shaped) -> None:
+        program.call("aten::index", 300, [shape, []], types=["float", ""])
+        program.call("aten::slice", 2, *_cut(shape, 0, part))
+        if elsewhere:
+            program.call("aten::sum", 20, [shape, []])
+
+    findings = found(piece)
+    assert ("discarded_work" in asked(findings)) != elsewhere
+    if not elsewhere:
+        one = item(findings, "discarded_work")
+        assert one["numbers"]["read"] == pytest.approx(part / shape[0])
+        assert one["recoverable_ns"] == pytest.approx(300e3 * (1 - part / shape[0]), rel=0.05)
+
+
+@settings(max_examples=12, deadline=None)
+@given(
+    st.integers(20, 60),
+    st.sampled_from(["index_put_", "scatter_"]),
+    st.sampled_from(["", "dense", "other"]),
+)
+def test_a_matrix_of_zeros_is_no_dense_operand(size: int, name: str, why: str) -> None:
+    n = 10 * size
+
+    def piece(program: Shaped) -> None:
+        program.call("aten::zeros", 40, [[], [], [], [], []], [f"[{n}, {n}]", "", "", "", ""])
+        # So many ns as elements are written at most, or twice as many.
+        length = n * n * 2e-3 * (0.5 if why == "dense" else 0.01)
+        program.call(f"aten::{name}", length, [[n, n], [], []])
+        if why == "other":
+            program.call("aten::add", 10, [[n, n], [n, n], []])
+        program.call("aten::matmul", 500, [[n, n], [n, 8]], trains=True)
+
+    findings = found(piece)
+    assert ("sparse_product" in asked(findings)) == (not why)
+    if not why:
+        assert item(findings, "sparse_product")["numbers"]["written"] == pytest.approx(
+            0.01, rel=0.1
+        )
 
 
 def test_products_with_something_between_or_in_the_best_order_are_fine() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.analysis.findings.cases import Findings, item, launched, made, rules, span
 from tests.builders.drawn import Event
+from torch_tb_profiler.units import format_count
 
 FORWARD = (("aten::linear", 300.0), ("aten::relu", 100.0), ("aten::mse_loss", 80.0))
 QUICK = settings(max_examples=12, deadline=None)
@@ -261,6 +262,36 @@ def test_time_at_the_begin_of_a_step_is_shown_by_its_mark() -> None:
         made(loop([[("", 300.0 + 200 * at), *FORWARD] for at in range(10)])), "growing_work"
     )
     assert min(grown["rows"]) >= 0
+
+
+@QUICK
+@given(first=st.integers(3, 20), more=st.integers(2, 9))
+def test_a_list_of_tensors_that_grows_is_input_that_grows(first: int, more: int) -> None:
+    entries = loop([[*FORWARD, ("aten::cat", 400.0)] for _ in range(8)])
+    cats = [one for one in entries if one["name"] == "aten::cat"]
+    for number, one in enumerate(cats):
+        dims: Any = [[[100 * (first + more * number), 4], [100, 4]], []]
+        one["args"] = {"Input Dims": dims, "Input type": ["TensorList", "Scalar"]}
+    grown = item(made(entries), "growing_work")
+    assert grown["words"]["what"] == "aten::cat"
+    assert grown["words"]["grows"].startswith(f"it is given {format_count(400 * more)} ")
+
+
+@QUICK
+@given(sizes=st.booleans(), often=st.floats(0.5, 2))
+def test_without_sizes_an_operator_that_takes_ever_longer_grows(sizes: bool, often: float) -> None:
+    """With sizes nothing is larger, and the memory is shared with others."""
+    bodies = [[*FORWARD, ("aten::cat", 200 * (1 + often * at))] for at in range(10)]
+    entries = loop(bodies)
+    if sizes:
+        entries = [
+            one | {"args": {"Input Dims": [[8, 8]], "Input type": ["float"]}}
+            if one["cat"] == "cpu_op"
+            else one
+            for one in entries
+        ]
+    found = rules(made(entries))["growing_work"]
+    assert (found is not None) != sizes
 
 
 def test_a_machine_that_becomes_slower_is_no_growing_program() -> None:

@@ -28,7 +28,6 @@ from torch_tb_profiler.analysis.findings.copies import copies_named, copy_rate
 from torch_tb_profiler.analysis.findings.edits import (
     calls_gone,
     host_skips,
-    own_time_takes,
     thread_time_gone,
     together,
     work_takes,
@@ -42,7 +41,6 @@ from torch_tb_profiler.analysis.findings.operators import (
     outermost,
     outside,
     read_arguments,
-    tensors,
 )
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.findings.rule_context import Work
@@ -53,13 +51,13 @@ from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.hardware.element_types import kind, precision
 from torch_tb_profiler.hardware.kernel_names import HOST_COPY, TO_DEVICE
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
 
 QUESTION = Question(__name__)
 LONG = 100_000
-"""ns that a call that copies takes beyond its launch, and from which on an elementwise operator is more than its call."""
+"""ns that a call that copies takes beyond its launch."""
 REPEATS = 10
 """Equal copies in one step, from which on they are repeated ones."""
 FEWEST = 4
@@ -81,9 +79,6 @@ _CLONE = regex(r"aten::(?:clone|_reshape_copy)$")
 _ORDERS = regex(r"aten::(?:contiguous|reshape|flatten|_reshape_copy|reshape_as)$")
 _CONVERSIONS = regex(r"aten::(?:to|_to_copy|type_as|copy_|contiguous|clone)$|ToCopyBackward\d$")
 _NODE = regex(r"autograd::engine::evaluate_function")
-_ELEMENTWISE = regex(
-    r"aten::(?:mul|add|sub|div|mul_|add_|sub_|div_|where|maximum|minimum|\w+_backward|relu|clamp_min)$"
-)
 _TURNS = regex(
     r"nchw_?to_?nhwc|nhwc_?to_?nchw|tensorTransform|transpose_(?:NCHW|NHWC)|batched_transpose_\w*_dword",
     re.I,
@@ -202,9 +197,7 @@ def layout(context: RuleContext) -> Claims:
     Evidence: ``aten::contiguous``, ``aten::reshape``, ``aten::flatten`` that the program calls, with an ``aten::clone``
     beneath them that copies, the outermost of them, at least four per step, by names alone, those that files of PyTorch
     call left out; on a device what they launch, and the kernels of libraries that turn channels first into last or back.
-    On a host also elementwise operators of two tensors that lie in different orders, where strides were recorded. Change:
-    the copies take no time, those operators as long per element as others. Likely: a layout that all operators accept has
-    to exist.
+    Change: the copies take no time. Likely: a layout that all operators accept has to exist.
     """
     host = _ordering(context)
     if context.per_step(host) < FEWEST:
@@ -216,49 +209,14 @@ def layout(context: RuleContext) -> Claims:
     if not len(host) and not len(work.row):
         return None
     row = work.row if context.has_device else host
-    mixed, factor = (
-        _mixed(context) if len(host) and not context.has_device else (host[:0], np.ones(0))
-    )
     count = context.per_step(host) + context.per_step(work.row[turns[inside | turns]])
     return Candidate(
         row,
         *context.times(row),
-        {"copies": count, "mixed": context.per_step(mixed)},
+        {"copies": count},
         {"names": most_named(context, host if len(host) else work.row)},
-        edit=together(calls_gone(host, work.row), own_time_takes(mixed, factor)),
+        edit=calls_gone(host, work.row),
     )
-
-
-def _mixed(context: RuleContext) -> tuple[Ints, Array]:
-    """Elementwise operators of two tensors of one shape in different orders, and the share of their time that they take per
-    element where the orders are the same: the median of the trace.
-    """
-    rows = context.within(context.rows_named(context.operators, _ELEMENTWISE.match))
-    rows = rows[context.trace["spans"]["dur"][rows] >= LONG]
-    rows = np.asarray(rows[~np.isin(rows, context.parent)])
-    calls = read_arguments(context, rows)
-    found = [(row, *_orders(calls[row])) for row in rows.tolist() if row in calls]
-    time = {row: int(context.trace["spans"]["dur"][row]) for row, _, _ in found}
-    usual = [time[row] / elements for row, elements, orders in found if elements and orders == 1]
-    differ = [(row, elements) for row, elements, orders in found if elements and orders > 1]
-    if not usual or not differ:
-        return rows[:0], np.ones(0)
-    rate = float(np.median(usual))
-    factor = [min(rate * elements / time[row], 1.0) for row, elements in differ]
-    return np.array([row for row, _ in differ], np.int64), np.array(factor)
-
-
-def _orders(call: Call) -> tuple[int, int]:
-    """Elements of the largest tensors of a call, and in how many orders those of their shape lie in memory."""
-    own = [tensor for tensor in tensors(call) if tensor.strides and len(tensor.shape) > 1]
-    if not own:
-        return 0, 0
-    largest = max(own, key=lambda tensor: tensor.elements)
-    same = [tensor.strides or () for tensor in own if tensor.shape == largest.shape]
-    # Dimensions of one element may have any stride.
-    long = [at for at, size in enumerate(largest.shape) if size > 1]
-    orders = {tuple(np.argsort([-of[at] for at in long], kind="stable").tolist()) for of in same}
-    return largest.elements, len(orders)
 
 
 def _ordering(context: RuleContext) -> Ints:

@@ -1,0 +1,119 @@
+"""Products with a matrix that is nearly all zeros: an adjacency matrix or a mask that is made dense and filled in few places.
+
+::
+
+    a = zeros(2400, 2400)        5.8 million elements
+    a[rows, columns] = 1         takes 0.2 ms: at most 100,000 elements can have been written, 1.7 %
+    a @ x                        2 · 2400 · 2400 · 32 FLOPs, nearly all of them by zero
+
+Evidence: shapes and order. A matrix that is filled with zeros in the step; elements written to it by indices, of which a core writes
+``PER_ELEMENT`` ns each at least; nothing else that could make other elements but products and powers of itself; then a product that reads a matrix of that
+shape. Change: the fill and the products, with their backward, take ``COST`` times the share that is written. Likely. Wrong where the
+matrix of that shape is another one.
+"""
+
+from __future__ import annotations
+
+import math
+
+import msgspec
+import numpy as np
+
+from torch_tb_profiler.analysis.facts.header import integer
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
+from torch_tb_profiler.analysis.reasons.uses import How
+from torch_tb_profiler.hardware.results import Shape
+from torch_tb_profiler.patterns import regex
+
+PER_ELEMENT = 2.0
+"""ns that a core needs at least to write one element by its index."""
+COST = 8
+"""Time of a product with a sparse matrix for each element ÷ that of a dense one."""
+MOST = 0.5 / COST
+"""Share that may be written at most."""
+_ZEROS = regex(r"aten::(?:new_)?zeros(?:_like)?$|aten::zero_$")
+_WRITES = regex(r"aten::(?:index_put_|scatter_|scatter_add_|index_add_|fill_diagonal_)$")
+_KEEPS = regex(r"aten::(?:mul|div|neg|abs|pow|square|sqrt|relu)_?$")
+_PRODUCT = regex(r"aten::(?:mm|bmm|matmul|addmm|baddbmm|linear)$")
+
+
+class _Matrix(msgspec.Struct):
+    """Positions of the calls that make a matrix; elements that are written at most; positions of its products."""
+
+    made: list[int]
+    written: float = 0.0
+    products: list[int] = msgspec.field(default_factory=list)
+
+
+def _claim(context: RuleContext) -> Claims:
+    calls = calls_of(context)
+    if context.has_device or not any(calls.uses):
+        return None
+    names = context.trace.strings.many(calls.name)
+    if not any(map(_WRITES.match, set(names))) or not any(map(_ZEROS.match, set(names))):
+        return None
+    factor: dict[int, float] = {}
+    chief: tuple[float, Shape, float] = (0.0, (), 0.0)
+    for step in np.unique(calls.step).tolist():
+        place = np.flatnonzero(calls.step == step).tolist()
+        for shape, matrix in _matrices(context, calls, names, place):
+            share = matrix.written / math.prod(shape)
+            if not matrix.products or not 0 < share <= MOST:
+                continue
+            own = [*matrix.made, *matrix.products]
+            chief = max(chief, (float(calls.cost[own].sum()), shape, share))
+            factor |= dict.fromkeys(own, COST * share)
+    chosen = np.array(sorted(factor), np.int64)
+    left = np.array([factor[at] for at in chosen.tolist()])
+    if ((1 - left) * calls.cost[chosen]).sum() < THRESHOLD * context.windows.length:
+        return None
+    products = [at for at in chosen.tolist() if _PRODUCT.match(names[at])]
+    return Candidate(
+        *calls.acted(chosen),
+        {
+            "taken": int(calls.cost[chosen].sum()) / len(context.steps),
+            "written": chief[2],
+            "calls": len(products) / len(context.steps),
+        },
+        {"shape": str(list(chief[1]))},
+        edit=calls.take(chosen, left),
+    )
+
+
+def _matrices(
+    context: RuleContext, calls: Calls, names: list[str], place: list[int]
+) -> list[tuple[Shape, _Matrix]]:
+    """The matrices of a step that are filled with zeros and written to by indices alone, by their shapes."""
+    threads = integer(context.trace.header.get("intra_op_threads")) or 1
+    length = context.trace["spans"]["dur"][calls.row]
+    open_, found = dict[Shape, _Matrix](), list[tuple[Shape, _Matrix]]()
+    for at in place:
+        use, name = calls.uses[calls.kind[at]], names[at]
+        if use is None:
+            continue
+        if _ZEROS.match(name):
+            shape = use.makes or next(iter(use.reads), ())
+            if len(shape) > 1:
+                open_[shape] = _Matrix([at])
+                found.append((shape, open_[shape]))
+            continue
+        mine = [shape for shape in use.reads if shape in open_]
+        written = use.makes if use.makes in open_ else None
+        if mine and _WRITES.match(name):
+            matrix = open_[mine[0]]
+            matrix.written += threads * int(length[at]) / PER_ELEMENT
+            matrix.made.append(at)
+        elif mine and _PRODUCT.match(name) and use.makes not in open_:
+            open_[mine[0]].products.append(at)
+        elif written is not None and use.how == How.EACH and mine and _KEEPS.match(name):
+            open_[written].made.append(at)
+        elif written is not None and use.how not in (How.VIEW, How.PART):
+            # Another matrix of the shape.
+            del open_[written]
+    return found
+
+
+QUESTION = Question(__name__)
+QUESTION.state("sparse_product", 238, _claim, certainty="likely", reach=Reach(0.5, 1.3))

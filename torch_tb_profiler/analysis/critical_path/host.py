@@ -102,12 +102,15 @@ def host_segments(trace: Trace, facts: Facts, blocking: Mask) -> HostSegments:
     parts = [(none, none, none)]
     for rows in np.split(order, np.searchsorted(track[order], np.arange(1, tracks))):
         parts.append(_of_track(rows, start, end, parent) if len(rows) else parts[0])
-    begin, until, span = (np.concatenate(column) for column in zip(*parts, strict=True))
+    del start, end, parent, order
     bounds = np.cumsum([len(part[0]) for part in parts])
-    span = np.append(row, -1)[span]
+    columns = [list(column) for column in zip(*parts, strict=True)]
     on = np.repeat(np.arange(len(parts) - 1, dtype=np.int32), np.diff(bounds))
-    cause = _causes(trace, facts, blocking)[span]
-    return HostSegments(on, begin, until, span.astype(np.int32), cause, bounds)
+    del parts
+    # One after the other: the thread of a program has nearly all of them.
+    span = np.append(row, -1).astype(np.int32)[np.concatenate(columns.pop())]
+    until, begin = np.concatenate(columns.pop()), np.concatenate(columns.pop())
+    return HostSegments(on, begin, until, span, _causes(trace, facts, blocking)[span], bounds)
 
 
 @compiled_as(segments)

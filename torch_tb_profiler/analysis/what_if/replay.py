@@ -245,13 +245,12 @@ def acted_on(
     facts: Facts,
     measured: Durations,
     changed: Durations,
-    reached: tuple[Array, Array],
 ) -> Array:
     """By how much all that a change acts on in each step is shorter: no step can be shorter by more. ns, float64 of shape
     (steps,).
 
     A step's host work lies from the begin of its annotation to its end; its device work is what it launched. A host that no
-    longer waits runs ahead, so that its waits count in later steps as well. ``reached``: ``steps_reached`` by its segments.
+    longer waits runs ahead, so that its waits count in later steps as well.
     """
     steps, points, differs = facts["steps"], graph.points, changed.differs
 
@@ -260,7 +259,8 @@ def acted_on(
 
     total = np.zeros(steps.n)
     if (row := differs.get("segment")) is not None:
-        total += _in_steps(steps.n, reached[0][row], reached[1][row], gone("segment", row))
+        reached = steps_reached(steps, graph.host.start[row], graph.host.end[row])
+        total += _in_steps(steps.n, *reached, gone("segment", row))
     if (row := differs.get("waits")) is not None:
         waited = points.time[row] - points.reach[row]
         waits = steps_reached(steps, points.reach[row], points.time[row])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 
 import msgspec
 import numpy as np
@@ -28,7 +27,6 @@ from torch_tb_profiler.analysis.what_if.replay import (
     latest,
     measured_durations,
     step_times,
-    steps_reached,
 )
 from torch_tb_profiler.analysis.what_if.stages import in_order
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -165,7 +163,9 @@ class Simulation:
         self.measured = measured_durations(graph, facts)
         # Where what a device did is unknown it may have been busy: nothing shortens that time.
         missing = stretches(facts["unrecorded_work"])
-        self._unknown = measure(missing, graph.host.start, graph.host.end).astype(np.float64)
+        self._unknown = np.zeros(0)
+        if len(missing.start):
+            self._unknown = measure(missing, graph.host.start, graph.host.end).astype(np.float64)
         self._between = graph.between(self.measured.segment)
         self._base = self._times(self.measured)
         self._lengths: dict[str, Ints] = {}
@@ -245,14 +245,8 @@ class Simulation:
     def _least(self, durations: Durations) -> Array:
         """How long each step lasts at least if things last so long: none is shorter by more than what was changed in it, ns."""
         base, graph = self._base[2], self.scene.graph
-        changed = acted_on(graph, self.scene.facts, self.measured, durations, self._reached)
+        changed = acted_on(graph, self.scene.facts, self.measured, durations)
         return np.asarray(base.end - base.start - changed)
-
-    @cached_property
-    def _reached(self) -> tuple[Array, Array]:
-        host = self.scene.graph.host
-        first, stop = steps_reached(self.scene.facts["steps"], host.start, host.end)
-        return first.astype(np.int32), stop.astype(np.int32)
 
     def _times(self, durations: Durations) -> tuple[Delays, Array, StepTimes]:
         graph, facts = self.scene.graph, self.scene.facts

@@ -9,7 +9,7 @@ from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_count
 
-_KINDS = {
+KINDS = {
     PathKind.MODULE: "module",
     PathKind.ANNOTATION: "annotation",
     PathKind.OPERATOR: "operator",
@@ -43,7 +43,7 @@ def frame_table(facts: Facts, insight: Insight, frames: Frames) -> DisplayTable:
         insight.strings,
         name=frame_names(facts, insight, frames),
         parent=frames.parent,
-        kind=[_KINDS[kind] for kind in frames.kind.tolist()],
+        kind=[KINDS[kind] for kind in frames.kind.tolist()],
         backward=frames.backward,
         calls=frames.calls,
         device_ns=known(frames.device, facts.summary.has_device),

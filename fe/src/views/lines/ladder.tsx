@@ -90,7 +90,7 @@ const Source = viewOf("source", [240], ({ payload: { functions, notes } }) => (
       <section key={file} class="source" aria-label={file}>
         <h3>{file}</h3>
         {own.map((one) => (
-          <Function key={one.first} {...one} />
+          <Code key={one.first} {...one} />
         ))}
       </section>
     ))}
@@ -98,7 +98,7 @@ const Source = viewOf("source", [240], ({ payload: { functions, notes } }) => (
   </Panel>
 ));
 
-function Function({ name, first, lines, cut, path_ns, share }: ShownFunction) {
+function Code({ name, first, lines, cut, path_ns, share }: ShownFunction) {
   return (
     <figure class="source-function">
       <figcaption>

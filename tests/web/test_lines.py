@@ -23,7 +23,7 @@ def test_lines_beyond_the_limit_are_summed_up() -> None:
     assert found.pooled == 1
     assert found.rows["line"] == ["/w/a.py: f", "other"]
     assert found.sentences == [
-        "f of a.py takes 15.0 µs of the 21.0 µs on the path.",
+        "The 21.0 µs on the path: 15.0 µs in f of a.py (mostly host code), 6.00 µs in g of b.py (mostly compute).",
         "Sums over the whole recording.",
     ]
 

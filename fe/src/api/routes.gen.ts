@@ -51,6 +51,7 @@ import type {
   RanksRowsPayload,
   RunsPayload,
   SearchPayload,
+  SourcePayload,
   SqlPayload,
   SqlTablesPayload,
   StepCausesPayload,
@@ -107,6 +108,7 @@ export interface Routes {
   module: ModulePayload;
   table: TablePayload;
   lines: LinesPayload;
+  source: SourcePayload;
   ranges: RangesPayload;
   api_calls: ApiCallsPayload;
   "module/flame": FlamePayload;
@@ -214,7 +216,7 @@ export interface Parameters {
   module: OfTrace & OfSteps;
   table: OfTrace & OfSteps & {
     /** The table. */
-    name: "steps" | "scalars" | "iterations" | "critical_path" | "operators" | "kernels" | "lines" | "ranges" | "api_calls" | "long_calls" | "launches" | "copies" | "compiled" | "modules" | "memory" | "memory_blocks" | "memory_alive" | "memory_categories" | "memory_changes" | "memory_segments" | "memory_failures" | "collectives" | "counters" | "counter_samples" | "efficiency" | "pyprof" | "findings";
+    name: "steps" | "scalars" | "iterations" | "critical_path" | "operators" | "kernels" | "lines" | "line_ladder" | "ranges" | "api_calls" | "long_calls" | "launches" | "copies" | "compiled" | "modules" | "memory" | "memory_blocks" | "memory_alive" | "memory_categories" | "memory_changes" | "memory_segments" | "memory_failures" | "collectives" | "counters" | "counter_samples" | "efficiency" | "pyprof" | "findings";
     /** What a row is one of, as in Python; empty: as it is there. */
     by?: string;
   };
@@ -222,6 +224,7 @@ export interface Parameters {
     /** Lines of the program alone, or of packages too. */
     group?: "own" | "package";
   };
+  source: OfTrace & OfSteps;
   ranges: OfTrace & OfSteps;
   api_calls: OfTrace & OfSteps & {
     /** Kernels below it are short, ns. */

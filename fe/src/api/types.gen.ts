@@ -1785,10 +1785,11 @@ export interface IterationsPayload {
   recorded_by: HowToRecord[];
 }
 
-/** Route `/lines`. `sentences`: the line that the steps waited for longest, and which steps the sums are of; empty without lines. `pooled`: lines that the last row pools; 0 none. */
+/** Route `/lines`. `sentences`: where the path splits by call chain, and which steps the sums are of. `ladder`: its rungs. `pooled`: lines that the last of `rows` pools; 0 none. */
 export interface LinesPayload {
   vocabulary: Vocabulary;
   sentences: string[];
+  ladder: LineLadderTable;
   rows: LinesTable;
   pooled: number;
   missing: Missing[];
@@ -1835,6 +1836,24 @@ export interface RangesPayload {
   vocabulary: Vocabulary;
   rows: RangesTable;
   pooled: number;
+}
+
+/** A function of the ladder in its file as it is now. file: within its folder; first: number of its first line; was: that of the recording where it is another, −1 unknown or the same; lines: at most 40, `cut` how many more it has; path_ns: with all that it calls; share: of the path. */
+export interface ShownFunction {
+  file: string;
+  name: string;
+  first: number;
+  was: number;
+  lines: string[];
+  cut: number;
+  path_ns: number;
+  share: number;
+}
+
+/** Route `/source`. `functions`: in the order of their files, the file with most time first; `notes`: sentences on them. */
+export interface SourcePayload {
+  functions: ShownFunction[];
+  notes: string[];
 }
 
 /** What a recording has under the words of a question: what to change, then what costs most on the critical path, places, and words. */
@@ -2479,6 +2498,19 @@ export interface PhasesTable {
   odd: number[];
 }
 
+/** Time on the critical path by call chain: one row per rung, callers before what they call. */
+export interface LineLadderTable {
+  name: string[];
+  parent: number[];
+  kind: string[];
+  joined: number[];
+  path_ns: number[];
+  own_ns: number[];
+  share: (number | null)[];
+  group: (string | null)[];
+  event: number[];
+}
+
 /** One row per source line of the user's own program or, by package, of that or a package. */
 export interface LinesTable {
   line: (string | null)[];
@@ -2540,4 +2572,4 @@ export interface RangesTable {
 }
 
 /** The declared tables. */
-export type TableName = "ask" | "path_stretches" | "path_kinds" | "path_steps" | "path_events" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "copies" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "lines" | "modules" | "flame" | "ranges";
+export type TableName = "ask" | "path_stretches" | "path_kinds" | "path_steps" | "path_events" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "copies" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "line_ladder" | "lines" | "modules" | "flame" | "ranges";

@@ -209,7 +209,7 @@ export const PLACES: readonly Place[] = [
       }),
       section("lines", "Lines", later("LinesView"), {
         term: "lines_view",
-        lack: lackOf("host", "stack"),
+        lack: lackOf("host"),
       }),
       section("api_calls", "API Calls", later("ApiCallsView"), {
         term: "api_calls_view",

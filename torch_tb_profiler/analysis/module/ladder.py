@@ -34,6 +34,7 @@ from torch_tb_profiler.analysis.figures.source_lines import (
     line_ranks,
     shown_frames,
 )
+from torch_tb_profiler.analysis.module.frame_table import FRAME_KINDS
 from torch_tb_profiler.analysis.module.nodes import module_names
 from torch_tb_profiler.analysis.reasons.places import Places
 from torch_tb_profiler.patterns import regex
@@ -52,11 +53,6 @@ LEAST = 0.02
 MOST = 60
 """Rungs, those with the most time."""
 _BACKWARD = regex(r"<built-in method run_backward |torch/autograd/graph\.py")
-_KINDS = {
-    PathKind.MODULE: "module",
-    PathKind.ANNOTATION: "annotation",
-    PathKind.OPERATOR: "operator",
-}
 _MIXED = 0.5
 """Share of its time from which on a group names a rung."""
 
@@ -198,12 +194,11 @@ def _longest(calls: _Calls, event: Ints, time: Ints) -> Ints:
 
 def _of_paths(insight: Insight, event: Ints) -> _Calls:
     paths = insight["paths"]
-    kind = paths["kind"].tolist()
     return _Calls(
         picked(insight["span_paths"]["path"], event).astype(np.int64),
         paths["parent"].astype(np.int64),
         insight.strings.many(paths["name"]),
-        [_KINDS[PathKind(one)] for one in kind],
+        [FRAME_KINDS[kind] for kind in paths["kind"].tolist()],
         paths["kind"] != PathKind.OPERATOR,
     )
 

@@ -1,0 +1,50 @@
+/** What the ladder is drawn from. Pure. */
+
+import type { LineLadderTable, ShownFunction } from "../../api/types.gen";
+import { GROUP_LABELS } from "../../base/groups.gen";
+import { formatShare, formatTime } from "../../base/units";
+import { FLAME_KINDS, type FlameTint } from "../../widgets";
+import { frameText } from "../callers";
+
+/** Hue and saturation of each group of causes: those of its colour elsewhere. */
+const COLOURS: Readonly<Record<string, readonly [hue: number, saturation: number]>> = {
+  compute: [212, 60],
+  copies: [198, 65],
+  data_loading: [45, 80],
+  communication: [25, 75],
+  waiting: [25, 40],
+  host_code: [218, 22],
+  not_recorded: [215, 8],
+};
+const GROUPS = Object.keys(COLOURS);
+
+export const tintOf = (ladder: LineLadderTable): FlameTint => ({
+  of: ladder.group.map((group) => GROUPS.indexOf(group ?? "")),
+  colours: Object.values(COLOURS),
+});
+
+export const kindsOf = (ladder: LineLadderTable): number[] =>
+  ladder.kind.map((kind) => (FLAME_KINDS as readonly string[]).indexOf(kind));
+
+/** The calls that a rung joins, in words; none of a rung of one call. */
+export const joinedText = ({ joined, kind }: LineLadderTable, row: number): string => {
+  const count = joined[row] ?? 0;
+  const word = kind[row] === "line" ? "line" : "call";
+  return count ? `+${count} ${word}${count === 1 ? "" : "s"}` : "";
+};
+
+/** What is said of a rung, its name first. */
+export const rungLines = (ladder: LineLadderTable, row: number): string[] =>
+  [
+    frameText(ladder.name[row] ?? ""),
+    `${formatTime(ladder.path_ns[row])}, ${formatShare(ladder.share[row])} of the path`,
+    joinedText(ladder, row),
+    GROUP_LABELS[ladder.group[row] ?? ""] ?? "",
+  ].filter(Boolean);
+
+/** The functions by the files that they are in, in their order. */
+export function byFile(functions: readonly ShownFunction[]): [string, ShownFunction[]][] {
+  const files = new Map<string, ShownFunction[]>();
+  for (const one of functions) files.set(one.file, [...(files.get(one.file) ?? []), one]);
+  return [...files];
+}

@@ -9,7 +9,11 @@ from __future__ import annotations
 import ast
 import json
 
+import pytest
+
 from tests.architecture import tree
+
+pytestmark = pytest.mark.slow
 
 SLACK = 300
 """Lines that a room may have less than its number, so that not every small change touches it."""

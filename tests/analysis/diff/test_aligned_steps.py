@@ -4,17 +4,13 @@ two steps the gaps add up.
 
 from __future__ import annotations
 
-import gzip
-import json
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.analysis.diff.test_any_pair import LISTED
-from tests.architecture.tree import ROOT
 from tests.builders.delays import delayed
 from tests.builders.drawn import trace_of
 from tests.builders.listed import listed
@@ -144,17 +140,6 @@ DELAYS = st.lists(st.tuples(st.floats(0, 0.999), st.integers(1, 3_000_000)), min
 )
 def test_known_delays_are_found(name: str, step: int, drawn: list[tuple[float, int]]) -> None:
     found_exactly(recording(CHANGES[name], 1, 4), step, drawn)
-
-
-@pytest.mark.parametrize("name", ["cnn_workers_0", "transformer", "inference"])
-@pytest.mark.slow
-def test_known_delays_in_a_real_recording_are_found(name: str) -> None:
-    path = next((ROOT / "samples" / name).glob("*.json*"))
-    text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    events = [event for event in json.loads(text)["traceEvents"] if event.get("ph") == "X"]
-    random = np.random.default_rng(7)
-    drawn = [(float(part), int(random.integers(1, 5_000_000))) for part in random.random(5)]
-    found_exactly(events, 2, drawn)
 
 
 def module(start: int, duration: int) -> dict[str, object]:

@@ -2,6 +2,7 @@
 ``python .ci/commands.py SAMPLES FOLDER [EXTRA…]``.
 
 Every command that reads a trace runs as text, CSV and JSON, and ``serve`` answers; with extras also what each of them serves.
+With ``FORMS=json`` in the environment every command runs in its last form alone, and nothing is exported or served.
 A warning raised by a line of the package is an error.
 """
 
@@ -48,6 +49,7 @@ PRINTED = (
 AS_CSV = ("ranges --csv", "pyprof --csv", "experiments {samples} --csv", "diff {runs} --format csv")
 VIEWS = ("overview", "operator", "kernel", "trace", "memory", "module", "findings", "critical_path")
 PATIENCE_SECONDS = 120.0
+ONE_FORM = os.environ.get("FORMS") == "json"
 
 
 class Failure(Exception):
@@ -79,9 +81,12 @@ def commands(samples: Path) -> Iterator[tuple[str, list[str]]]:
     }
     for line in PRINTED:
         text = line if "{" in line else f"{line} {{trace}}"
-        yield line, text.format(**places).split()
+        if not ONE_FORM or line == "doctor":
+            yield line, text.format(**places).split()
         if line != "doctor":
             yield f"{line} --json", [*text.format(**places).split(), "--json"]
+    if ONE_FORM:
+        return
     for line in AS_CSV:
         text = line if "{" in line else f"{line} {{trace}}"
         yield line, text.format(**places).split()
@@ -254,7 +259,7 @@ def main(samples: Path, folder: Path, extras: list[str]) -> int:
             (folder / name.format(trace="", runs="", samples="")).write_bytes(text)
             written += 1
         (folder / "key_averages").write_bytes(key_averages(samples))
-        for name, text in replies(samples):
+        for name, text in () if ONE_FORM else replies(samples):
             (folder / name).write_bytes(text)
             written += 1
     where = Path(torch_tb_profiler.__file__).parent

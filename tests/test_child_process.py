@@ -239,7 +239,7 @@ def served(place: Path, variables: dict[str, str]) -> Iterator[str]:
         yield found[0].decode().rstrip("/")
     finally:
         process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
 
 
 def status(url: str) -> int:

@@ -413,3 +413,18 @@ def test_every_name_of_the_front_door_is_there(name: str) -> None:
 def test_what_it_does_not_have() -> None:
     with pytest.raises(AttributeError, match="no attribute 'shut'"):
         _ = torch_tb_profiler.shut
+
+
+def test_counters_of_a_real_trace(real_traces: Path) -> None:
+    found = torch_tb_profiler.open(real_traces / "a100_alexnet_cupti_ranges").counters
+    names = [name for name in found.columns if name.startswith("smsp__")]
+    assert (len(found), len(names)) == (77, 9)
+    transform = found[found["short_name"].str.startswith("fft2d_r2c_32x32")].iloc[0]
+    stack = ("aten::conv2d", "aten::convolution", "aten::_convolution", "aten::cudnn_convolution")
+    assert (transform["op_stack"], transform["top_op"], transform["bottom_op"]) == (
+        stack,
+        stack[0],
+        stack[-1],
+    )
+    assert transform["smsp__sass_thread_inst_executed_op_fadd_pred_on.sum"] == 86_114_304
+    assert found.attrs["units"][names[0]]

@@ -12,6 +12,8 @@ from tests.builders.drawn import text_of
 from tests.builders.pairs import CHANGES, NO_CHANGE, recording, write_pairs
 from torch_tb_profiler.cli import main
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:

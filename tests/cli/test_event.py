@@ -11,6 +11,8 @@ import pytest
 from tests.api.traces import write
 from torch_tb_profiler.cli import main
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:

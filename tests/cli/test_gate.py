@@ -21,6 +21,8 @@ from torch_tb_profiler.cli.checks import check_of
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.views.diff.verdict import judged
 
+pytestmark = pytest.mark.slow
+
 Lengths = Sequence[float]
 Series = NDArray[np.float64]
 LIMIT = 5.0
@@ -119,7 +121,6 @@ def test_few_steps_fail_by_the_gap_and_twice_the_limit(
     assert diffed(tmp_path, a, b, "--strict") == strict
 
 
-@pytest.mark.slow
 def test_regressions_of_drawn_recordings_fail(tmp_path: Path) -> None:
     random = np.random.default_rng(17)
     passed = []

@@ -14,6 +14,8 @@ from tests.builders.loop import span
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.views.words.escapes import no_formula
 
+pytestmark = pytest.mark.slow
+
 NAME = "\x1b]0;owned\x07\x9b31m\u202egnp\u2066\ufeff\r\nend;=1+1"
 FORMS = [
     ["summary"],

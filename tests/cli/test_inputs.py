@@ -63,7 +63,7 @@ FORMS: dict[str, tuple[tuple[str, ...], ...]] = {
     "export": (("-o", "-", "--what", "events"), ("-o", "-", "--to", "folded")),
 }
 ONE_TRACE = ("event", "pyprof", "folded")
-PACKED = ("zst", "nvprof", "cut", "memory://")
+PACKED = ("zst", "nvprof", "cut", "memory://", "hostile")
 READERS = ("summary", "diff", "export")
 
 

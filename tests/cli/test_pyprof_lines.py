@@ -18,6 +18,8 @@ import pytest
 from tests.cli.test_pyprof import SAMPLE, folder, printed
 from torch_tb_profiler.cli import main
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["folder"]
 FILES = ("training.pt.trace.json", "nvprof.sqlite", "nsight.sqlite", SAMPLE)
 KEYS = (
@@ -39,7 +41,6 @@ def piped(folder: Path, given: bytes, *options: str) -> subprocess.CompletedProc
 
 
 @pytest.mark.parametrize("file", FILES, ids=str)
-@pytest.mark.slow
 def test_a_list_prints_what_its_trace_does(
     file: str | Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

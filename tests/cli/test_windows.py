@@ -16,6 +16,8 @@ from tests.builders.windows import window, written
 from torch_tb_profiler.analysis.diff.repeats import Repeated, Repeats, unit_between
 from torch_tb_profiler.cli.main import main
 
+pytestmark = pytest.mark.slow
+
 KINDS = ["operators", "cpu", "kernels", "graphs", "layers", "ahead", "frames", "ranges"]
 UNEVEN = [0.02, -0.01, 0.03, 0.0, -0.02, 0.01, -0.03]
 

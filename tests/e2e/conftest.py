@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.e2e import browser as chromium
-from tests.e2e.pages import Tab
+from tests.e2e.pages import PATIENCE_MS, Tab
 from tests.e2e.server import Server
 
 OpenTab = Callable[..., Tab]
+# Playwright alone waits five seconds, in which a busy machine may not have drawn a page.
+expect.set_options(timeout=PATIENCE_MS)
 PUBLIC = ("h100_owlv2", "h100_vit", "mi300_resnet_ddp")
 
 

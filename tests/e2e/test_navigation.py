@@ -139,7 +139,7 @@ def test_a_new_span_appears_and_the_choice_stays(
     tab = open_tab(server, inside=True).load("operator", run="run", search="relu")
     before = tab.state()
     traces.write(tmp_path / "run" / "worker.2.pt.trace.json", traces.trace(9))
-    expect(tab.select("Span").locator("option")).to_have_count(2, timeout=20_000)
+    expect(tab.select("Span").locator("option")).to_have_count(2)
     assert {k: v for k, v in tab.state().items() if k in before} == before
     expect(tab.frame.get_by_role("search").get_by_role("textbox")).to_have_value("relu")
 

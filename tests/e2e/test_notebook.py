@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Frame, Page, expect
 from tests.e2e.pages import IDLE, VIEWS
 from torch_tb_profiler.api.notebook import VIEWS as EMBEDDED
 
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000
 HOST = "http://notebook.test/lab"
 CELLS = (
     "import torch_tb_profiler\n"

@@ -16,7 +16,7 @@ from tests.e2e.pages import IDLE, VIEWS
 from tests.e2e.watch import Watch, accessibility, need_axe
 from torch_tb_profiler.cli import main
 
-PATIENCE_MS = 30_000
+PATIENCE_MS = 60_000
 SAMPLE = "samples/synthetic_ddp8"
 NOT_HELD = ("trace", "diff", "sql")
 PARTS_NOT_HELD = ("memory", "distributed")

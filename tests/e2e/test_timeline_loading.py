@@ -69,12 +69,12 @@ def test_tiles_that_do_not_come_are_said_and_asked_again(open_tab: OpenTab, serv
     alert = page.frame.get_by_role("alert").filter(
         has_text="Part of the timeline could not be loaded"
     )
-    expect(alert).to_be_visible(timeout=20_000)
+    expect(alert).to_be_visible()
     expect(alert).to_contain_text("No luck.")
     expect(alert.get_by_role("button", name="Try again")).to_be_visible()
     assert page.ask("stats().draw.missing") == 0, "what was there before stands in"
     page.frame.page.unroute(TILES)
-    expect(alert).to_have_count(0, timeout=30_000)
+    expect(alert).to_have_count(0)
     page.ready()
     assert page.ask("stats().draw.stoodIn") == 0
     said = page.tab.watch.take()

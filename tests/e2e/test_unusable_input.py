@@ -36,7 +36,7 @@ def test_a_logdir_that_does_not_exist_yet(tmp_path: Path, start: Start, open_tab
     tab = open_tab(start(logdir)).load("diagnosis")
     assert "later" in tab.text()
     traces.write(logdir / "run" / "worker.1.pt.trace.json", traces.trace())
-    tab.run("run").wait_for(timeout=20_000)
+    tab.run("run").wait_for()
 
 
 def test_a_run_whose_every_file_is_bad_says_why(

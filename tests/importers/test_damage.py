@@ -23,13 +23,15 @@ MANY = [span(i, RICH if i % 2 else "") for i in range(6)]
     [trace(*MANY), lines(MANY), trace(*MANY, before="", after=""), "[" + ",".join(MANY) + "]"],
     ids=["one_line", "kineto", "bare_object", "array"],
 )
-@pytest.mark.parametrize("chunk", [1, 300, 2 << 20])
+@pytest.mark.parametrize("chunk", [300, 2 << 20])
 def test_truncated_at_any_byte(text: str, chunk: int) -> None:
-    """Every event wholly before the cut is there; a partial one is one lost entry."""
+    """Every event wholly before the cut is there; a partial one is one lost entry. Of the events, which are alike, two are cut
+    at each byte, the others now and then.
+    """
     ends = [text.index(e) + len(e) for e in MANY]
     first = text.index(MANY[0])
     closed = len(text.rstrip())
-    for cut in range(closed):
+    for cut in {*range(0, closed, 13), *range(ends[1], ends[3]), *range(ends[-1], closed)}:
         whole = sum(end <= cut for end in ends)
         if not whole:
             with contextlib.suppress(NotATrace):
@@ -146,7 +148,7 @@ SEED = 20240101
 ALPHABET = b'"\\{}[],: \n\x00\xff0aX'
 
 
-@pytest.mark.parametrize("round_", range(40))
+@pytest.mark.parametrize("round_", range(10))
 def test_mutated_bytes_never_raise_anything_else(round_: int) -> None:
     """Random damage: an exception of ours or a trace whose counters add up to its entries."""
     chance = random.Random(SEED + round_)

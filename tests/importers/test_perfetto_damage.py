@@ -26,6 +26,8 @@ from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.defects import DefectCounts
 from torch_tb_profiler.store.model import Trace
 
+pytestmark = pytest.mark.slow
+
 
 def test_parents_in_a_circle() -> None:
     file = PerfettoFile()
@@ -80,7 +82,6 @@ def test_damage_costs_its_own_packets() -> None:
     assert trace.entries == 400
 
 
-@pytest.mark.slow
 def test_mutated_files_are_read_or_refused() -> None:
     data = from_chrome(nested(sample("ddp_gloo")))[:12_000]
     random = Random(13)

@@ -76,7 +76,7 @@ def asked(
     listener: Listener, method: str, path: str, body: object = None, token: str | None = None
 ) -> tuple[int, Any]:
     host, _, port = listener.address.rpartition(":")
-    connection = http.client.HTTPConnection(host, int(port), timeout=10)
+    connection = http.client.HTTPConnection(host, int(port), timeout=60)
     headers = {HEADER: listener.token if token is None else token}
     text = None if body is None else body if isinstance(body, str) else json.dumps(body)
     connection.request(method, path, body=text, headers=headers)
@@ -170,7 +170,7 @@ def _close(*connections: http.client.HTTPConnection) -> None:
 def test_a_flood_of_connections_does_not_stop_the_job(torch: Any, tmp_path: Path) -> None:
     with listen(directory=tmp_path, scalars=False) as live, stepping(live):
         host, _, port = live.address.rpartition(":")
-        open_ones = [http.client.HTTPConnection(host, int(port), timeout=5) for _ in range(100)]
+        open_ones = [http.client.HTTPConnection(host, int(port), timeout=60) for _ in range(100)]
         for connection in open_ones:
             connection.connect()
         before = live.status()["step"]

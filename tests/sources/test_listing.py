@@ -63,27 +63,6 @@ def test_hidden_and_other_files_are_ignored(tmp_path: Path) -> None:
     assert paths(tmp_path) == ["a.json"]
 
 
-def test_links_are_followed_and_loops_end(tmp_path: Path) -> None:
-    write(tmp_path / "logs" / "run" / "a.json")
-    write(tmp_path / "elsewhere" / "b.json")
-    (tmp_path / "logs" / "link").symlink_to(tmp_path / "elsewhere")
-    (tmp_path / "logs" / "run" / "up").symlink_to(tmp_path / "logs")
-    (tmp_path / "elsewhere" / "self").symlink_to(tmp_path / "elsewhere")
-    (tmp_path / "logs" / "same.json").symlink_to(tmp_path / "elsewhere" / "b.json")
-    assert paths(tmp_path / "logs") == ["same.json", "link/b.json", "run/a.json"]
-
-
-def test_two_links_to_one_folder_are_one_and_the_folder_itself_comes_first(tmp_path: Path) -> None:
-    write(tmp_path / "data" / "a.json")
-    write(tmp_path / "logs" / "run" / "b.json")
-    for name, target in (("x", "data"), ("y", "data"), ("latest", "logs/run")):
-        (tmp_path / "logs" / name).symlink_to(tmp_path / target)
-    found = list_files(Place(str(tmp_path / "logs")))
-    assert [file.path for file in found.files] == ["run/b.json", "x/a.json"]
-    assert (found.notes, found.whole) == ((), True)
-    assert found.remarks == ("2 folders are listed under another name: latest (run), y (x).",)
-
-
 def test_a_link_that_leads_nowhere_is_noted(tmp_path: Path) -> None:
     (tmp_path / "a.json").symlink_to(tmp_path / "gone.json")
     listing = list_files(Place(str(tmp_path)))

@@ -29,37 +29,6 @@ SUFFIXES = st.sampled_from(
 
 
 @pytest.mark.parametrize(
-    ("file", "worker", "span", "suffix"),
-    [
-        ("worker0.1623143089861.pt.trace.json", "worker0", "1623143089861", ".pt.trace.json"),
-        (
-            "rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz",
-            "rank-0.Apr_03_18_51_38",
-            "1102",
-            ".pt.trace.json.gz",
-        ),
-        ("rank0.pt.trace.json.gz", "rank0", "", ".pt.trace.json.gz"),
-        (
-            "host.example.org_4242.1752829956515000000.pt.trace.json",
-            "host.example.org_4242",
-            "1752829956515000000",
-            ".pt.trace.json",
-        ),
-        ("trace.json", "trace", "", ".json"),
-        ("a.b.json.zst", "a.b", "", ".json.zst"),
-        ("dump.gz", "dump", "", ".gz"),
-        ("rank0.pickle", "rank0", "", ".pickle"),
-        ("snapshot.pkl.gz", "snapshot", "", ".pkl.gz"),
-        ("rank0.raw.json.gz", "rank0", "", ".raw.json.gz"),
-        ("a.raw.json", "a.raw", "", ".json"),
-        ("1102.pt.trace.json", "1102", "", ".pt.trace.json"),
-    ],
-)
-def test_the_parts_of_a_name(file: str, worker: str, span: str, suffix: str) -> None:
-    assert names.parse(file) == TraceName(worker, span, suffix)
-
-
-@pytest.mark.parametrize(
     "file", ["events.out.tfevents.1", "model.pt", "readme.md", ".json", ".gz", "json"]
 )
 def test_other_files_have_no_trace_name(file: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,11 +11,13 @@ from msgspec.structs import replace
 
 from tests.analysis.counters.drawing import with_ranges
 from tests.builders.drawn import events, trace_of
+from tests.loading import load
 from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, body, client
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.timeline.build import build_timeline
 from torch_tb_profiler.runs.memo import Memo
+from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.views.timeline.event_arguments import kept_arguments
 from torch_tb_profiler.views.timeline.payload import timeline_payload
@@ -161,3 +164,39 @@ def test_a_range_shows_its_counters_and_its_thread_what_it_is() -> None:
     ]
     groups = timeline_payload(trace, facts, build_timeline(trace, facts), "id").groups
     assert [group.thread for group in groups if group.pid == "0"] == ["ranges, not in time"]
+
+
+def test_alexnet_and_the_other_views_of_it(real_traces: Path) -> None:
+    (path,) = (real_traces / "a100_alexnet_cupti_ranges").iterdir()
+    opened = load(str(path), Settings.from_environment(use_cache=False))
+    found = _asked(opened.trace, opened.facts)
+    rows = found["profiled"]
+    assert (len(rows["kernel"]), len(found["counters"]), found["measured"]) == (77, 9, "slices")
+    assert rows["op_stack"][5] == [
+        "aten::conv2d",
+        "aten::convolution",
+        "aten::_convolution",
+        "aten::cudnn_convolution",
+    ]
+    (fadd,) = [
+        place for place, counter in enumerate(found["counters"]) if "_fadd_" in counter["name"]
+    ]
+    assert rows["short_name"][1] == "kernel without a name"
+    assert (rows["short_name"][5], found["values"][fadd][5], rows["flops"][5]) == (
+        "fft2d_r2c_32x32",
+        86_114_304,
+        234_946_560,
+    )
+    assert found["matching"].startswith("77 of 77 ranges were tied")
+    asked = client(
+        WrittenCatalogue(
+            replace(hand_made.opened(), trace=opened.trace, facts=opened.facts, memo=Memo())
+        )
+    )
+    for route in ("/overview", "/kernel", "/operator"):
+        missing = json.loads(body(asked.get(f"{route}?{WHERE}")))["missing"]
+        assert "Times of kernels" in [item["what"] for item in missing], route
+    diagnosed = json.loads(body(asked.get(f"/findings?{WHERE}")))
+    assert any("hardware counters" in sentence for sentence in diagnosed["unsure"]), diagnosed[
+        "unsure"
+    ]

@@ -15,6 +15,8 @@ from tests.runs.written_run import sample
 from tests.web.test_distributed import payload
 from torch_tb_profiler.views.distributed.wire import DistributedPayload
 
+pytestmark = pytest.mark.slow
+
 STRAGGLER, STALLED, STALLED_STEP = 5, 2, 4
 ROUNDING = 1000
 """Traces hold ns, and clocks are aligned to some tens of them."""

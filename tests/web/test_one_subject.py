@@ -18,6 +18,8 @@ from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.wire import Subject, Wire
 from torch_tb_profiler.web.route_table import ROUTES
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = (
     "cnn_workers_0",
     "cnn_workers_2",

@@ -26,6 +26,8 @@ from torch_tb_profiler.views.overview.ranks_wire import RunWorker
 from torch_tb_profiler.views.wire import to_json
 from torch_tb_profiler.web.application import Application
 
+pytestmark = pytest.mark.slow
+
 
 def asking(run: WrittenRun) -> Any:
     """A function that asks a route of one application about the run."""
@@ -114,7 +116,6 @@ def test_workers_that_are_not_there_are_counted_and_take_part_by_their_groups(
     assert found["outliers"][0]["worker"] == 13
 
 
-@pytest.mark.slow
 def test_two_causes_are_told_in_the_sample() -> None:
     found = asking(sample("samples/synthetic_ddp8"))("/overview/ranks", "rank0")
     assert found["headline"][0].startswith("Rank 5 holds all others back: 1.74 ms of each 9.86 ms")

@@ -4,6 +4,7 @@ against the rows of their forward.
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from tests.analysis.figures import opened
@@ -46,3 +47,24 @@ def test_twenty_columns_of_a_product(real_traces: Path) -> None:
         "transformers/models/bert/modeling_bert.py:505 ->"
         " transformers/models/bert/modeling_bert.py:364"
     )
+
+
+def test_every_backward_kernel_of_resnet_is_named_as_its_forward(real_traces: Path) -> None:
+    found = rows(real_traces, "v100_resnet50_num_workers_0")
+    named = Counter(row["op"] for row in found if row["dir"] == "bprop" and row["seq"] is not None)
+    assert named == {
+        "conv2d": 1500,
+        "batch_norm": 318,
+        "relu_": 294,
+        "linear": 18,
+        "max_pool2d": 12,
+        "nll_loss_forward": 6,
+        "log_softmax": 6,
+        "mean": 6,
+    }
+    # What has no number adds gradients up.
+    assert {row["op"] for row in found if row["dir"] == "bprop" and row["seq"] is None} == {
+        "add",
+        "add_",
+        "sum",
+    }

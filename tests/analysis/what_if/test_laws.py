@@ -29,6 +29,8 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
+pytestmark = pytest.mark.slow
+
 SCALED = (
     "host:factor={}",
     "network:factor={}",

@@ -17,6 +17,8 @@ from torch_tb_profiler.analysis.facts.capture_flows import captured_at
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.timeline.arrows import arrows_of
 
+pytestmark = pytest.mark.slow
+
 VALUES = (
     "4611686018427387904",
     "-4611686018427387904",

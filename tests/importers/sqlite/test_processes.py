@@ -27,6 +27,8 @@ from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
+pytestmark = pytest.mark.slow
+
 JOBS = st.builds(
     Job,
     ranks=st.integers(2, 5),

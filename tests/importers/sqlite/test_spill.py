@@ -17,6 +17,8 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.importers.sqlite import database, spill
 from torch_tb_profiler.store.model import Trace
 
+pytestmark = pytest.mark.slow
+
 
 def columns(trace: Trace) -> dict[tuple[str, str], list[Any]]:
     return {

@@ -43,6 +43,8 @@ from torch_tb_profiler.views.critical_path.steps import (
 from torch_tb_profiler.views.words.texts import GROUP_LABELS
 from torch_tb_profiler.web.application import Application
 
+pytestmark = pytest.mark.slow
+
 UNIX = 1_700_000_000 * 10**9
 FIRST = 4
 """Number of the first step."""

@@ -14,6 +14,8 @@ from tests import public
 from tests.conftest import REAL_TRACES, REPOSITORY
 from tests.views.findings.claims import Answered, answers_of, broken
 
+pytestmark = pytest.mark.slow
+
 SAMPLES = sorted(path.parent.name for path in (REPOSITORY / "samples").glob("*/*.pt.trace.json.gz"))
 FOLDERS = sorted(path for path in REAL_TRACES.glob("*") if path.is_dir())
 SMALL = 150_000

@@ -120,12 +120,18 @@ export const MORE: Place = {
 };
 
 const Steps = later("StepsView");
+const OF_OVERVIEW = {
+  Steps: later("StepCauses"),
+  Longest: later("Longest"),
+  Breakdown: later("Breakdown"),
+  CopyMessage: later("CopyMessage"),
+};
 
 export const PLACES: readonly Place[] = [
   {
     label: "Overview",
     sections: [
-      section("overview", "Overview", (props) => h(OverviewView, { ...props, Steps }), {
+      section("overview", "Overview", (props) => h(OverviewView, { ...props, later: OF_OVERVIEW }), {
         ranks: "all",
         filter: "",
         lack: anything,

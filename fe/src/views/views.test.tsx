@@ -23,6 +23,9 @@ import { type Answers, queriesOf, serve, show, text } from "../testing/page";
 import { CPU, GPU, reply } from "../testing/replies";
 import { KernelView } from "./kernel/view";
 import { OperatorView } from "./operator/view";
+import { Breakdown } from "./overview/breakdown";
+import { Longest } from "./overview/longest";
+import { CopyMessage } from "./overview/message";
 import { OverviewView } from "./overview/view";
 import { event, timeline } from "./trace/fixtures";
 import { TraceView } from "./trace/view";
@@ -91,7 +94,13 @@ it("a view asks for its trace, its steps and its grouping", async () => {
 });
 
 const Overview = (props: ViewProps) => (
-  <OverviewView {...props} Steps={() => <p>Each step by cause</p>} />
+  <OverviewView
+    {...props}
+    later={{
+      ...{ Breakdown, CopyMessage, Longest },
+      Steps: () => <p>Each step by cause</p>,
+    }}
+  />
 );
 
 async function unfold(): Promise<void> {
@@ -104,18 +113,60 @@ async function unfold(): Promise<void> {
 describe("OverviewView", () => {
   it("shows everything of a GPU trace", async () => {
     show(Overview);
-    await waitFor(() => expect(text()).toContain("This recording"));
+    await waitFor(() => expect(text()).toContain("Trace health"));
     for (const part of [
-      "Configuration and versions",
-      "Tensor Cores44.9 % of kernel time",
+      "notes, configuration",
+      "Tensor Cores 44.9 % of kernel time",
       "GPU summary",
       "Each step by cause",
       "Step-time breakdown",
       "Loading data takes 8.79 ms of each 58.7 ms step.",
       "Prepare batches in worker processes",
-      "Trace health1 notice, 1 info",
+      "Trace health: 1 notice, 1 info",
     ])
       expect(text()).toContain(part);
+  });
+
+  it("chooses between kinds of steps, of which the one with most time leads", async () => {
+    const kinds = [
+      { name: "decode", steps: 9, median: 5, median_ns: 18_900_000 },
+      { name: "prefill", steps: 1, median: 0, median_ns: 89_200_000 },
+    ];
+    answers.overview = overview({ kinds });
+    const { setSteps } = show(Overview);
+    const prefill = await screen.findByRole("button", { name: "Prefill · 89.2 ms" });
+    const lead = screen.getByRole("button", { name: "Decode · 9 × 18.9 ms" });
+    expect([lead, prefill].map((one) => one.getAttribute("aria-pressed"))).toEqual([
+      "true",
+      "false",
+    ]);
+    fireEvent.click(prefill);
+    fireEvent.click(lead);
+    const warm = { first: null, last: null, skipCold: true };
+    expect(setSteps.mock.calls).toEqual([[{ ...warm, kind: "prefill" }], [warm]]);
+    cleanup();
+    show(Overview, {}, { steps: { ...warm, kind: "prefill" } });
+    const pressed = await screen.findByRole("button", { pressed: true });
+    expect(pressed.textContent).toContain("Prefill");
+    expect(asked.at(-1)?.searchParams.get("step_kind")).toBe("prefill");
+  });
+
+  it("lists the longest lines of a single step, else its kernels, else what to record", async () => {
+    answers.overview = overview({ steps: stepsOf([step(0)]), missing: [] });
+    answers["critical_path/rows"] = {
+      rows: { line: ["a/b.py(3): f", null], path_ns: [5_000_000, 9_000_000] },
+    };
+    show(Overview);
+    await waitFor(() => expect(text()).toContain("Longest lines"));
+    expect(document.querySelector(".longest")?.textContent).toContain("b.py:3 f5.00 ms");
+    cleanup();
+    answers.overview = overview({ steps: stepsOf([step(0)]), missing: [{ ...missing, key: "stack" }] });
+    show(Overview);
+    await waitFor(() => expect(text()).toContain("Longest kernels"));
+    cleanup();
+    answers.overview = overview({ steps: stepsOf([step(0)]), missing: [{ ...missing, key: "stack" }], devices: [] });
+    show(Overview);
+    await waitFor(() => expect(text()).toContain("What would tell more"));
   });
 
   it("chooses a step by its bar and lets go of it by the same", async () => {
@@ -129,7 +180,7 @@ describe("OverviewView", () => {
   it("says what a CPU-only trace lacks, with the call that records it", async () => {
     answers.overview = reply("overview", CPU);
     show(Overview);
-    await waitFor(() => expect(text()).toContain("This recording"));
+    await waitFor(() => expect(text()).toContain("Not recorded: accelerator activity"));
     expect(text()).toContain("ProfilerActivity.CUDA");
     expect(text()).not.toContain("Utilization");
   });

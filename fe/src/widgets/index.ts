@@ -1,6 +1,6 @@
 /** Everything a view draws with. Widgets take props and know neither the state of the page nor the server. */
 
-export { Button, CopyButton } from "./buttons";
+export { Button, CopyButton, copyText } from "./buttons";
 export { Checkbox, Menu, type Option, SearchBox, Segmented, Select, TextInput } from "./controls";
 export { linearAxis, XTicks } from "./charts/axes";
 export { Donut } from "./charts/Donut";
@@ -38,6 +38,7 @@ export { GridPanel } from "./grid/GridPanel";
 export type { CellKind, CellValue, Column, GridProps, Search, Sort } from "./grid/types";
 export { Dialog } from "./dialog";
 export { Icon, type IconName } from "./icons";
+export { MiddleCut } from "./middle_cut";
 export { Badge, Card, CodeBlock, EmptyState, ErrorState, Panel, Skeleton } from "./panel";
 export { Splitter, useStoredSize } from "./splitter";
 export { stepsLabel, StepSelector } from "./steps";

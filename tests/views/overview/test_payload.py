@@ -178,11 +178,7 @@ def test_a_recording_without_steps_is_its_own_window() -> None:
     assert window_text(facts, choose(facts)) == "the recording"
 
 
-def test_the_first_look_is_of_the_median_step_and_adds_up() -> None:
+def test_the_first_look_is_of_the_median_step() -> None:
     found = overview(hand_made.facts())
-    assert found.first_look is not None
-    assert sum(found.first_look.parts.path_ns) == 60 * US
-    assert found.first_look.headline == "A step takes about 60.0 µs."
-    one = overview(hand_made.facts(), 0, 0).first_look
-    assert one is not None
-    assert one.headline == "The step takes about 100 µs."
+    assert found.first_look == "A step takes about 60.0 µs."
+    assert overview(hand_made.facts(), 0, 0).first_look == "The step takes about 100 µs."

@@ -1,11 +1,11 @@
-import { cleanup, render, screen } from "@testing-library/preact";
-import { describe, expect, it } from "vitest";
+import { act, render, screen } from "@testing-library/preact";
+import { describe, expect, it, vi } from "vitest";
 import type { DefectItem } from "../../api/types.gen";
 import { device, findings, GPU_WORDS, HOSTILE, overview, step, stepsOf } from "../../testing/cases";
 import { viewProps, text } from "../../testing/page";
 import { Notes } from "../loaded";
 import { Answer } from "./answer";
-import { Health, HealthNote } from "./recording";
+import { Health, healthText } from "./foot";
 import { AverageTable, Devices, MarkLegend, stepBars, StepChart } from "./parts";
 import { rowsOf } from "../rows";
 
@@ -21,7 +21,7 @@ describe("Answer", () => {
     ]);
     expect(text()).not.toContain("first look");
     expect(document.querySelector(".headline-detail")?.textContent).toBe(findings().detail);
-    expect(text()).toContain("Training · CPU only · step 4, the median of 4");
+    expect(text()).toContain("Step 4, the median of 4 · training · CPU only");
     expect(screen.getByText("cnn.py:24").title).toBe("cnn.py(24): __getitem__");
   });
 
@@ -31,9 +31,9 @@ describe("Answer", () => {
       const found = document.querySelector(".headline-first.muted");
       return [found?.textContent, screen.getAllByText("first look").length];
     };
-    expect(headline()).toEqual([overview().first_look?.headline, 1]);
+    expect(headline()).toEqual([overview().first_look, 1]);
     expect(text()).toContain(
-      "Why, and what to change, is being worked out. Ready: Operators, Kernels",
+      "Why, and what to change, is known when all of it is read. Ready: Operators, Kernels",
     );
     rerender(
       <Answer
@@ -44,10 +44,21 @@ describe("Answer", () => {
       />,
     );
     // What part of the ranks says may be taken back.
-    expect(headline()).toEqual([overview().first_look?.headline.replace(/\.$/, " on rank 0."), 1]);
+    expect(headline()).toEqual([overview().first_look.replace(/\.$/, " on rank 0."), 1]);
     expect(text()).not.toContain(findings().headline);
-    rerender(<Answer told={null} payload={overview({ first_look: null })} hrefOf={hrefOf} />);
+    rerender(<Answer told={null} payload={overview({ first_look: "" })} hrefOf={hrefOf} />);
     expect(document.querySelector(".headline-first")?.textContent).toContain("Looking for");
+  });
+
+  it("offers the rank that is read as its own subject once the others take long", () => {
+    vi.useFakeTimers();
+    const told = findings([], { progress: 0.4 });
+    render(<Answer told={told} payload={overview()} rank="rank 0" hrefOf={hrefOf} />);
+    expect(screen.queryByText("rank 0 alone")).toBeNull();
+    act(() => void vi.advanceTimersByTime(31_000));
+    const link = screen.getByText("rank 0 alone");
+    expect(link.getAttribute("href")).toBe("#overview?ranks=own&all=");
+    vi.useRealTimers();
   });
 
   it("says that a part is lost, also without findings, and draws names as text", () => {
@@ -253,12 +264,8 @@ describe("Health", () => {
     expect(text()).toContain("Touches no step time.");
     expect(text()).toContain("of another version");
     expect(document.querySelector("img")).toBeNull();
-    cleanup();
-    render(<HealthNote items={items} />);
-    expect(text()).toBe("1 error, 1 data loss");
-    cleanup();
-    render(<HealthNote items={[]} />);
-    expect(text()).toBe("sound");
+    expect(healthText(items)).toBe("1 error, 1 data loss");
+    expect(healthText([])).toBe("sound");
   });
 
   it("claims nothing about time where a defect is not located", () => {

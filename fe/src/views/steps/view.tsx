@@ -1,14 +1,15 @@
 /** All steps by what their ends waited for, and, below them, why one of them takes longer than the median step. */
 
 import type { StepCausesPayload } from "../../api/types.gen";
+import { formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { ALL_STEPS, rowOfStep, viewQuery, type ViewProps } from "../../state/view";
-import { Button, EmptyState, Figure, Skeleton, StackedBars } from "../../widgets";
+import { Button, EmptyState, Figure, SeriesLegend, Skeleton, StackedBars } from "../../widgets";
 import { categoryLooks } from "../critical_path/groups";
 import { Loaded } from "../loaded";
 import { rowsOf } from "../rows";
-import { barsOf, noteOf, seriesOf, tableOf } from "./model";
+import { noteOf, panelsOf, seriesOf, tableOf } from "./model";
 import { Why } from "./why";
 
 export function StepsView(props: ViewProps) {
@@ -82,20 +83,33 @@ function Steps({ payload, ranks, ...props }: StepsProps) {
           ) : null
         }
       >
-        <StackedBars
-          label="Steps by what their ends waited for"
-          series={seriesOf(payload)}
-          looks={categoryLooks(payload.device)}
-          bars={barsOf(payload)}
-          unit="ns"
-          height={200}
-          {...(payload.median >= 0 ? { line: { value: payload.median_ns, label: "median" } } : {})}
-          selected={open?.step ?? null}
-          onSelect={(step) => {
-            const row = rows.find((one) => one.step === step);
-            setParam("why", !row || row === open ? null : String(row.longest));
-          }}
-        />
+        {payload.kinds.length > 1 ? <SeriesLegend series={seriesOf(payload)} /> : null}
+        <div class="step-panels">
+          {panelsOf(payload).map(({ title, line, bars }) => (
+            <div key={title} style={{ flexGrow: bars.length + 2 }}>
+              {title ? (
+                <p class="step-panel">
+                  <strong>{title}</strong> own scale, median {formatTime(line?.value)}
+                </p>
+              ) : null}
+              <StackedBars
+                label={`${title || "Steps"} by what their ends waited for`}
+                series={seriesOf(payload)}
+                looks={categoryLooks(payload.device)}
+                bars={bars}
+                unit="ns"
+                height={200}
+                {...(line ? { line } : {})}
+                legend={!title}
+                selected={open?.step ?? null}
+                onSelect={(step) => {
+                  const row = rows.find((one) => one.step === step);
+                  setParam("why", !row || row === open ? null : String(row.longest));
+                }}
+              />
+            </div>
+          ))}
+        </div>
       </Figure>
       {open && why !== null ? (
         <Why

@@ -170,6 +170,8 @@ RULE = Rule(
     attempt="""Call torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=…, is_causal=…) instead of
     the products, scaling, mask, softmax and dropout. In Transformers: attn_implementation="sdpa" (or
     "flash_attention_2") in from_pretrained; in diffusers: AttnProcessor2_0; in nn.MultiheadAttention: need_weights=False.""",
+    edit="""- (q @ k.transpose(-2, -1) * scale + mask).softmax(-1) @ v
++ scaled_dot_product_attention(q, k, v, attn_mask=mask, scale=scale)""",
     caveat="""Where the weights of the attention are needed (output_attentions) or scores are changed by more than
     a mask, it cannot stand in; flex_attention may. Small scores gain little.""",
     views=("overview", "operator", "kernel", "efficiency"),

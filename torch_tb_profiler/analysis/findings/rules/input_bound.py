@@ -85,6 +85,7 @@ RULE = Rule(
     attempt="""Load in worker processes (num_workers above 0) or in more of them, and keep them
     alive (persistent_workers=True). Move decoding and augmentation out of the step or onto the
     {device}. pin_memory=True speeds up the copy that follows.""",
+    edit="- DataLoader(dataset, …)\n+ DataLoader(dataset, …, num_workers=4, persistent_workers=True)",
     caveat="""More workers do not help workers that wait for storage. The first batch of an epoch
     also starts the workers.""",
     views=("overview", "trace"),

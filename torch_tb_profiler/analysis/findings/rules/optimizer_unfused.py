@@ -123,6 +123,7 @@ RULE = Rule(
     {median_kernel} or less; as one the {step} is {gain} ({share}) shorter.""",
     attempt="""Create the optimizer with fused=True: one kernel (on the CPU one call) updates all parameters; where it has none,
     on a device foreach=True.""",
+    edit="- SGD(model.parameters(), …)\n+ SGD(model.parameters(), …, fused=True)",
     caveat="Not every optimizer has one, and foreach needs memory for its intermediate values.",
     views=("overview", "operator", "kernel"),
     certainty="likely",

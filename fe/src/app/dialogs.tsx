@@ -23,7 +23,11 @@ export function PageDialog({ title, onClose, ...props }: DialogProps) {
   );
 }
 
-function HowTo({ dialog, payload, selection }: Pick<DialogProps, "dialog" | "payload" | "selection">) {
+function HowTo({
+  dialog,
+  payload,
+  selection,
+}: Pick<DialogProps, "dialog" | "payload" | "selection">) {
   return dialog === "record" ? (
     <>
       <p>Put this around the training loop; the page shows the trace as soon as it is written.</p>
@@ -32,7 +36,9 @@ function HowTo({ dialog, payload, selection }: Pick<DialogProps, "dialog" | "pay
   ) : (
     <>
       <p>This writes the page with the figures of this run into one file that needs no server.</p>
-      <CodeBlock code={`torch-tb-profiler report ${pathOfRun(payload, selection.run)} -o report.html`} />
+      <CodeBlock
+        code={`torch-tb-profiler report ${pathOfRun(payload, selection.run)} -o report.html`}
+      />
     </>
   );
 }

@@ -131,11 +131,16 @@ export const PLACES: readonly Place[] = [
   {
     label: "Overview",
     sections: [
-      section("overview", "Overview", (props) => h(OverviewView, { ...props, later: OF_OVERVIEW }), {
-        ranks: "all",
-        filter: "",
-        lack: anything,
-      }),
+      section(
+        "overview",
+        "Overview",
+        (props) => h(OverviewView, { ...props, later: OF_OVERVIEW }),
+        {
+          ranks: "all",
+          filter: "",
+          lack: anything,
+        },
+      ),
       section("diff", "Diff", later("DiffView"), { compared: "itself", lack: ofServer(anything) }),
     ],
   },

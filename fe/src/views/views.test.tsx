@@ -115,7 +115,7 @@ describe("OverviewView", () => {
     show(Overview);
     await waitFor(() => expect(text()).toContain("Trace health"));
     for (const part of [
-      "notes, configuration",
+      "note, configuration",
       "Tensor Cores 44.9 % of kernel time",
       "GPU summary",
       "Each step by cause",
@@ -151,20 +151,12 @@ describe("OverviewView", () => {
     expect(asked.at(-1)?.searchParams.get("step_kind")).toBe("prefill");
   });
 
-  it("lists the longest lines of a single step, else its kernels, else what to record", async () => {
-    answers.overview = overview({ steps: stepsOf([step(0)]), missing: [] });
-    answers["critical_path/rows"] = {
-      rows: { line: ["a/b.py(3): f", null], path_ns: [5_000_000, 9_000_000] },
-    };
-    show(Overview);
-    await waitFor(() => expect(text()).toContain("Longest lines"));
-    expect(document.querySelector(".longest")?.textContent).toContain("b.py:3 f5.00 ms");
-    cleanup();
-    answers.overview = overview({ steps: stepsOf([step(0)]), missing: [{ ...missing, key: "stack" }] });
+  it("lists the longest kernels of a single step, else what to record", async () => {
+    answers.overview = overview({ steps: stepsOf([step(0)]) });
     show(Overview);
     await waitFor(() => expect(text()).toContain("Longest kernels"));
     cleanup();
-    answers.overview = overview({ steps: stepsOf([step(0)]), missing: [{ ...missing, key: "stack" }], devices: [] });
+    answers.overview = overview({ steps: stepsOf([step(0)]), missing: [missing], devices: [] });
     show(Overview);
     await waitFor(() => expect(text()).toContain("What would tell more"));
   });

@@ -38,7 +38,6 @@ export { GridPanel } from "./grid/GridPanel";
 export type { CellKind, CellValue, Column, GridProps, Search, Sort } from "./grid/types";
 export { Dialog } from "./dialog";
 export { Icon, type IconName } from "./icons";
-export { MiddleCut } from "./middle_cut";
 export { Badge, Card, CodeBlock, EmptyState, ErrorState, Panel, Skeleton } from "./panel";
 export { Splitter, useStoredSize } from "./splitter";
 export { stepsLabel, StepSelector } from "./steps";

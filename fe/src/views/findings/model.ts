@@ -47,7 +47,10 @@ export function nowAndThen({ recoverable_ns, share, ...range }: Finding) {
   return {
     now,
     then: now - recoverable_ns,
-    range: least === null || most === null ? "" : `${formatAbout(now - most)} to ${formatAbout(now - least)}`,
+    range:
+      least === null || most === null
+        ? ""
+        : `${formatAbout(now - most)} to ${formatAbout(now - least)}`,
   };
 }
 

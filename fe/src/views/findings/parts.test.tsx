@@ -155,24 +155,6 @@ describe("FindingList", () => {
     );
   });
 
-  it("leads from the evidence to the timeline of its worker, and says how much of it is shown", () => {
-    const evidence = Array.from({ length: 6 }, (_, i) => ({
-      label: `copy ${i}`,
-      worker: `w${i}`,
-      span: "s",
-      event: i,
-      start_ns: 0,
-      dur_ns: 1000,
-    }));
-    render(<FindingList findings={[finding({ evidence, evidence_count: 120 })]} links={links} />);
-    expect(text()).toContain("The longest 6 of 120 events");
-    expect(
-      [...document.querySelectorAll(".finding-evidence a")].map((link) =>
-        link.getAttribute("href"),
-      )[5],
-    ).toBe("#trace-w5-s-5");
-  });
-
   it("has only links of the web, apart from the page", () => {
     const webLinks = [
       { text: "good", url: "https://docs.pytorch.org/x" },

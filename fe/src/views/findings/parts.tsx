@@ -181,7 +181,6 @@ function FindingDetails({ finding, links }: { finding: Finding; links: Links }) 
         {finding.step === null ? null : <a href={links.ofStep(finding.step)}>Only this step</a>}
         <WebLinks finding={finding} />
       </p>
-      <EvidenceLinks finding={finding} hrefOf={links.timeline} />
     </div>
   );
 }
@@ -218,35 +217,12 @@ function Edit({ edit, line }: Finding) {
       </span>
       <pre class="edit" tabIndex={0}>
         {edit.split("\n").map((text) => (
-          <span key={text} class={`edit${text[0] === "+" ? "-after" : "-before"}`}>
+          <span key={text} class={`edit${text.startsWith("+") ? "-after" : "-before"}`}>
             {text}
           </span>
         ))}
       </pre>
     </div>
-  );
-}
-
-function EvidenceLinks({ finding, hrefOf }: { finding: Finding; hrefOf: Links["timeline"] }) {
-  const { evidence, evidence_count: count } = finding;
-  if (evidence.length < 2) return null;
-  return (
-    <details class="finding-evidence">
-      <summary>
-        {count > evidence.length
-          ? `The longest ${evidence.length} of ${formatCount(count)} events`
-          : `${formatCount(count)} events`}
-      </summary>
-      <ul>
-        {evidence.map((one, place) => (
-          <li key={place}>
-            <a href={hrefOf(one)} title={`${one.label}: show it on the timeline`}>
-              <span class="number">{formatTime(one.dur_ns)}</span> {one.label}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </details>
   );
 }
 

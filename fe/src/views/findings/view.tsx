@@ -1,5 +1,6 @@
 /** The findings: all of them for the Overview page, and those that concern another view as one line above it. */
 
+import type { ComponentChildren } from "preact";
 import type { FindingsPayload, FindingView } from "../../api/types.gen";
 import { formatTime } from "../../base/units";
 import { useResource, useUntilComplete, type Resource } from "../../state/resource";
@@ -36,10 +37,12 @@ const linksOf = ({ selection, hrefOf }: Place, { median }: FindingsPayload): Lin
 interface FindingsProps extends Place {
   resource: Resource<FindingsPayload>;
   steps: readonly Step[];
+  /** The choice between kinds of steps. */
+  kinds?: ComponentChildren;
 }
 
 /** What to change, and the longest of what has no known cause. */
-export function Findings({ resource, steps, ...place }: FindingsProps) {
+export function Findings({ resource, steps, kinds, ...place }: FindingsProps) {
   return (
     <Loaded resource={resource} shape={[290]}>
       {(payload) => {
@@ -52,6 +55,7 @@ export function Findings({ resource, steps, ...place }: FindingsProps) {
               <section aria-labelledby="what-to-change">
                 <header class="section-head">
                   <h2 id="what-to-change">What to change</h2>
+                  {kinds}
                   {step_ns === null ? null : (
                     <>
                       <span title={payload.together}>{headingText(payload)}</span>
@@ -74,8 +78,10 @@ export function Findings({ resource, steps, ...place }: FindingsProps) {
                   <Unsure reasons={unsure} />
                 </RankedFindings>
               </section>
-            ) : null}
-            {unexplained.length ? (
+            ) : (
+              kinds
+            )}
+            {unexplained.length && !any ? (
               <section aria-labelledby="no-known-cause">
                 <header class="section-head">
                   <h2 id="no-known-cause">No known cause</h2>

@@ -9,7 +9,7 @@ import { Nothing } from "../loaded";
 import { lacks } from "../missing";
 import { rowsOf, type Step } from "../rows";
 import { CATEGORY_LABELS, categoryShares, isWholeSpan, several as stepsPerBar } from "./model";
-import { AverageTable, Devices, MarkLegend, StepChart } from "./parts";
+import { AverageTable, Devices, StepChart } from "./parts";
 
 type BreakdownProps = ViewProps & { payload: OverviewPayload };
 
@@ -74,8 +74,7 @@ function StepTimes({ payload, rows, steps, setSteps }: BreakdownProps & { rows: 
       <Term id="step_source" />: {payload.step_source}
       {stepsPerBar(payload) > 1
         ? `; each bar is the mean of ${formatCount(stepsPerBar(payload))} steps`
-        : ""}{" "}
-      <MarkLegend steps={rows} />
+        : ""}
     </>
   );
   const table = average ? (

@@ -30,7 +30,9 @@ export function Foot({ payload, ...props }: OfOverview) {
         {lacking ? <span>Not recorded: {lacking}</span> : null}
         <span>Trace health: {healthText(health)}</span>
         <span class="foot-more">
-          {notes.length ? `${formatCount(notes.length)} ${notes.length > 1 ? "notes" : "note"}, ` : ""}
+          {notes.length
+            ? `${formatCount(notes.length)} ${notes.length > 1 ? "notes" : "note"}, `
+            : ""}
           configuration{lacking ? ", how to record more" : ""}
         </span>
       </summary>

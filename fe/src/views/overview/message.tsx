@@ -6,12 +6,8 @@ import { hrefOfPage, pageStore } from "../../state/location";
 import { Button, copyText } from "../../widgets";
 
 /** What of the style sheet a picture needs, because none reaches into it. */
-const STYLES = [
-  ...["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity"],
-  ...["font-family", "font-size", "font-weight", "text-anchor"],
-];
-/** Px of a picture's border, and its pixels per px. */
-const BORDER = 16;
+const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font"];
+/** Pixels of a picture per px. */
 const SCALE = 2;
 
 export function CopyMessage({ told }: { told: FindingsPayload }) {
@@ -19,9 +15,12 @@ export function CopyMessage({ told }: { told: FindingsPayload }) {
   const root = useRef<HTMLSpanElement>(null);
   const copy = async (): Promise<void> => {
     const link = hrefOfPage(pageStore.get());
-    const plain = [told.headline, told.detail, link].filter(Boolean).join("\n");
+    const lines = [told.headline, told.detail, link].filter(Boolean);
     const glyph = root.current?.closest(".overview")?.querySelector(".glyph-plot > svg");
-    setState((await copied(plain, told, link, glyph)) ? "Copied" : "Not copied");
+    // Not every browser takes a picture.
+    const done =
+      (await copyRich(lines, link, glyph).catch(() => false)) || (await copyText(lines.join("\n")));
+    setState(done ? "Copied" : "Not copied");
     setTimeout(() => setState("Copy as message"), 1500);
   };
   return (
@@ -33,59 +32,49 @@ export function CopyMessage({ told }: { told: FindingsPayload }) {
   );
 }
 
-/** With the picture where the browser takes one. */
-async function copied(
-  plain: string,
-  { headline, detail }: FindingsPayload,
+async function copyRich(
+  lines: readonly string[],
   link: string,
   glyph: Element | null | undefined,
 ): Promise<boolean> {
-  try {
-    const picture = glyph instanceof SVGSVGElement ? await pictureOf(glyph) : "";
-    const html = document.createElement("div");
-    const add = (name: string, text: string): HTMLElement => {
-      const made = document.createElement(name);
-      made.textContent = text;
-      html.append(made);
-      return made;
-    };
-    add("h3", headline);
-    if (detail) add("p", detail);
-    if (picture) add("img", "").setAttribute("src", picture);
-    add("a", link).setAttribute("href", link);
-    const blob = (text: string, type: string) => new Blob([text], { type });
-    const item = new ClipboardItem({
-      "text/plain": blob(plain, "text/plain"),
-      "text/html": blob(html.outerHTML, "text/html"),
-    });
-    await navigator.clipboard.write([item]);
-    return true;
-  } catch {
-    return copyText(plain);
+  const message = document.createElement("div");
+  for (const line of lines) {
+    const made = document.createElement(line === link ? "a" : "p");
+    made.textContent = line;
+    if (line === link) made.setAttribute("href", link);
+    message.append(made);
   }
+  if (glyph instanceof SVGSVGElement) {
+    const picture = document.createElement("img");
+    picture.setAttribute("src", await pictureOf(glyph));
+    message.lastElementChild?.before(picture);
+  }
+  const parts = { "text/plain": lines.join("\n"), "text/html": message.outerHTML };
+  const blobs = Object.entries(parts).map(([type, text]) => [type, new Blob([text], { type })]);
+  await navigator.clipboard.write([
+    new ClipboardItem(Object.fromEntries(blobs) as Record<string, Blob>),
+  ]);
+  return true;
 }
 
 /** A PNG as an address. */
 async function pictureOf(svg: SVGSVGElement): Promise<string> {
-  const { width, height } = svg.getBoundingClientRect();
   const copy = svg.cloneNode(true) as SVGSVGElement;
-  const [drawn, made] = [svg, copy].map((root) => [...root.querySelectorAll<SVGElement>("*")]);
-  drawn?.forEach((one, place) => {
+  const made = copy.querySelectorAll<SVGElement>("*");
+  svg.querySelectorAll("*").forEach((one, place) => {
     const style = getComputedStyle(one);
-    for (const name of STYLES) made?.[place]?.style.setProperty(name, style.getPropertyValue(name));
+    for (const name of STYLES) made[place]?.style.setProperty(name, style.getPropertyValue(name));
   });
-  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
   const image = new Image();
   image.src = `data:image/svg+xml,${encodeURIComponent(new XMLSerializer().serializeToString(copy))}`;
   await image.decode();
   const canvas = document.createElement("canvas");
-  canvas.width = (width + 2 * BORDER) * SCALE;
-  canvas.height = (height + 2 * BORDER) * SCALE;
+  canvas.width = image.width * SCALE;
+  canvas.height = image.height * SCALE;
   const pen = canvas.getContext("2d");
-  if (!pen) return "";
-  pen.scale(SCALE, SCALE);
-  pen.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--surface");
+  if (!pen) throw new Error("no canvas");
+  pen.fillStyle = getComputedStyle(svg).getPropertyValue("--surface");
   pen.fillRect(0, 0, canvas.width, canvas.height);
-  pen.drawImage(image, BORDER, BORDER, width, height);
+  pen.drawImage(image, 0, 0, canvas.width, canvas.height);
   return canvas.toDataURL();
 }

@@ -47,18 +47,16 @@ export const several = ({ steps }: OverviewPayload): number => steps.steps[0] ??
 export const stepLabel = (step: Step): string => stepName(step.name, step.step);
 
 /** What a step may be marked with, in words (never by colour alone). */
-export const MARKS = [
-  { flag: "odd", word: "odd", term: "odd_step", why: "It takes much longer than the others." },
+const MARKS = [
+  { flag: "odd", word: "odd", why: "It takes much longer than the others." },
   {
     flag: "cold",
     word: "cold",
-    term: "cold_step",
     why: "It took clearly longer than the rest because things are set up in it.",
   },
   {
     flag: "cut",
     word: "in part",
-    term: "cut_step",
     why: "Only a part of it was recorded, so no mean counts it.",
   },
 ] as const;

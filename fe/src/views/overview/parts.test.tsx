@@ -6,7 +6,7 @@ import { viewProps, text } from "../../testing/page";
 import { Notes } from "../loaded";
 import { Answer } from "./answer";
 import { Health, healthText } from "./foot";
-import { AverageTable, Devices, MarkLegend, stepBars, StepChart } from "./parts";
+import { AverageTable, Devices, stepBars, StepChart } from "./parts";
 import { rowsOf } from "../rows";
 
 const { hrefOf } = viewProps({}, { setParam: () => undefined, setSteps: () => undefined });
@@ -55,7 +55,7 @@ describe("Answer", () => {
     const told = findings([], { progress: 0.4 });
     render(<Answer told={told} payload={overview()} rank="rank 0" hrefOf={hrefOf} />);
     expect(screen.queryByText("rank 0 alone")).toBeNull();
-    act(() => void vi.advanceTimersByTime(31_000));
+    void act(() => void vi.advanceTimersByTime(31_000));
     const link = screen.getByText("rank 0 alone");
     expect(link.getAttribute("href")).toBe("#overview?ranks=own&all=");
     vi.useRealTimers();
@@ -166,11 +166,6 @@ describe("stepBars", () => {
 });
 
 describe("StepChart", () => {
-  it("names the marks that occur", () => {
-    render(<MarkLegend steps={[step(0, { cold: true }), step(1, { odd: true })]} />);
-    expect(document.querySelector(".mark-legend")?.textContent).toBe("odd: 1cold: 0");
-  });
-
   it("stands steps without a name, without time, and hundreds of them", () => {
     const steps = stepsOf(
       Array.from({ length: 300 }, (_, i) => step(i, { name: i ? HOSTILE : "" })),

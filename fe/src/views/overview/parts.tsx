@@ -4,17 +4,9 @@ import type { Average, DeviceSummary, OverviewPayload, Vocabulary } from "../../
 import { CATEGORIES, categoryColor } from "../../base/theme";
 import { formatExactTime, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
-import { Badge, Figure, StackedBars, Term, type FigureTable, type StackedBar } from "../../widgets";
+import { Figure, StackedBars, Term, type FigureTable, type StackedBar } from "../../widgets";
 import { rowsOf, type Step } from "../rows";
-import {
-  CATEGORY_LABELS,
-  categoryShares,
-  kindOf,
-  occurring,
-  MARKS,
-  stepLabel,
-  stepMarks,
-} from "./model";
+import { CATEGORY_LABELS, categoryShares, kindOf, occurring, stepLabel, stepMarks } from "./model";
 
 interface Metric {
   /** Names the definition, too. */
@@ -220,25 +212,6 @@ export function StepChart({ payload, chosen, onChoose, note, children }: StepCha
         {children}
       </div>
     </Figure>
-  );
-}
-
-/** Which marks occur, with the steps that bear them. */
-export function MarkLegend({ steps }: { steps: readonly Step[] }) {
-  const found = MARKS.map((mark) => ({
-    ...mark,
-    names: steps.filter((step) => step[mark.flag]).map(stepLabel),
-  })).filter(({ names }) => names.length);
-  if (!found.length) return null;
-  return (
-    <span class="mark-legend">
-      {found.map(({ word, term, names }) => (
-        <Badge key={word} tone={word === "cold" ? "neutral" : "warn"}>
-          <Term id={term}>{word}</Term>: {names.slice(0, 5).join(", ")}
-          {names.length > 5 ? " …" : ""}
-        </Badge>
-      ))}
-    </span>
   );
 }
 

@@ -22,8 +22,8 @@ export type OfOverview = ViewProps & { payload: OverviewPayload };
 
 /** What comes later than the first page. */
 interface Later {
-  Steps: ComponentType<ViewProps & { ranks?: "own" | "all" }>;
-  Longest: ComponentType<OfOverview & { step: number | null }>;
+  Steps: ComponentType<ViewProps & { ranks?: "own" | "all"; brief?: boolean }>;
+  Longest: ComponentType<OfOverview>;
   Breakdown: ComponentType<OfOverview>;
   CopyMessage: ComponentType<{ told: FindingsPayload }>;
 }
@@ -76,8 +76,8 @@ function OverviewPage(
       {data ? path : first}
       <div class="overview-columns">
         <div class="overview-main">
-          <Kinds {...props} kinds={payload.kinds} />
           <Findings
+            kinds={<Kinds {...props} kinds={payload.kinds} />}
             resource={early ? { ...findings, data: null } : findings}
             selection={selection}
             hrefOf={props.hrefOf}
@@ -85,9 +85,9 @@ function OverviewPage(
           />
         </div>
         {several ? (
-          <Steps {...props} ranks={isAlone(props) ? "own" : "all"} />
+          <Steps {...props} ranks={isAlone(props) ? "own" : "all"} brief />
         ) : (
-          <Longest {...props} step={step} />
+          <Longest {...props} />
         )}
       </div>
       <Foot {...props} />
@@ -107,7 +107,8 @@ function useWhose({ selection, params }: ViewProps, all: boolean): string {
   if (all)
     return `path through ${count < world ? `${formatCount(count)} of ` : ""}${formatCount(world)} ranks`;
   const only = count < 2 ? ", the only one recorded" : isAlone({ params }) ? ", alone" : "";
-  return `${workerLabel(worker)} of ${formatCount(world)}${only}`;
+  const name = worker.rank === null ? worker.name : `rank ${worker.rank}`;
+  return `${name} of ${formatCount(world)}${only}`;
 }
 
 /** Which kind of steps the page is of, where there are several: no figure is of two. */

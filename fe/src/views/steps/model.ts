@@ -106,7 +106,12 @@ export function tableOf(payload: StepCausesPayload): FigureTable {
     rows: rowsOf(payload.steps).map((row) => {
       const known = (time: number): number | null => (row.wall_ns < 0 ? null : time);
       const kind = kinds ? [row.kind] : [];
-      return [row.name, ...kind, known(row.wall_ns), ...series.map(({ key }) => known(timeOf(row, key)))];
+      return [
+        row.name,
+        ...kind,
+        known(row.wall_ns),
+        ...series.map(({ key }) => known(timeOf(row, key))),
+      ];
     }),
   };
 }

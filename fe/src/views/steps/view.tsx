@@ -25,10 +25,12 @@ type Ranks = "own" | "all";
 /** `own`: the path of this rank alone; else, where the run has several, that through all ranks. */
 interface StepCausesProps extends ViewProps {
   ranks?: Ranks;
+  /** Beside a legend of the same colours. */
+  brief?: boolean;
 }
 
 /** The bars and, in place, the waterfall of the step that the address names (`why`). It is of all steps, whichever are chosen. */
-export function StepCauses({ ranks = "all", ...props }: StepCausesProps) {
+export function StepCauses({ ranks = "all", brief = false, ...props }: StepCausesProps) {
   const query = viewQuery({ selection: props.selection, steps: ALL_STEPS }, { ranks });
   const resource = useResource("critical_path/steps", query);
   useUntilComplete(resource);
@@ -43,16 +45,16 @@ export function StepCauses({ ranks = "all", ...props }: StepCausesProps) {
             text="This place compares steps: record several, and mark each with profiler.step()."
           />
         ) : (
-          <Steps {...props} payload={payload} ranks={ranks} />
+          <Steps {...props} payload={payload} ranks={ranks} brief={brief} />
         )
       }
     </Loaded>
   );
 }
 
-type StepsProps = ViewProps & { payload: StepCausesPayload; ranks: Ranks };
+type StepsProps = ViewProps & { payload: StepCausesPayload; ranks: Ranks; brief: boolean };
 
-function Steps({ payload, ranks, ...props }: StepsProps) {
+function Steps({ payload, ranks, brief, ...props }: StepsProps) {
   const { params, setParam } = props;
   const rows = rowsOf(payload.steps);
   const why = /^\d{1,9}$/.test(params.why ?? "") ? Number(params.why) : null;
@@ -83,13 +85,14 @@ function Steps({ payload, ranks, ...props }: StepsProps) {
           ) : null
         }
       >
-        {payload.kinds.length > 1 ? <SeriesLegend series={seriesOf(payload)} /> : null}
+        {payload.kinds.length && !brief ? <SeriesLegend series={seriesOf(payload)} /> : null}
         <div class="step-panels">
           {panelsOf(payload).map(({ title, line, bars }) => (
             <div key={title} style={{ flexGrow: bars.length + 2 }}>
               {title ? (
                 <p class="step-panel">
-                  <strong>{title}</strong> own scale, median {formatTime(line?.value)}
+                  <strong>{title}</strong> own scale
+                  {brief ? "" : `, median ${formatTime(line?.value ?? null)}`}
                 </p>
               ) : null}
               <StackedBars
@@ -98,9 +101,9 @@ function Steps({ payload, ranks, ...props }: StepsProps) {
                 looks={categoryLooks(payload.device)}
                 bars={bars}
                 unit="ns"
-                height={200}
+                height={brief ? 190 : 200}
                 {...(line ? { line } : {})}
-                legend={!title}
+                legend={!title && !brief}
                 selected={open?.step ?? null}
                 onSelect={(step) => {
                   const row = rows.find((one) => one.step === step);

@@ -90,21 +90,18 @@ function StepTimes({ payload, rows, steps, setSteps }: BreakdownProps & { rows: 
   return (
     <>
       {told.length ? <p>{told.map(({ text }) => text).join(" ")}</p> : null}
+      <p class="muted">{note}</p>
       {/* One bar would stand in a wide empty chart. */}
       {rows.length > 1 ? (
         <StepChart
           payload={payload}
-          note={note}
           chosen={onlyRow(rows, steps)}
           onChoose={(index) => setSteps(withRow(steps, rows, index))}
         >
           {table}
         </StepChart>
       ) : (
-        <>
-          <p class="muted">{note}</p>
-          {table}
-        </>
+        table
       )}
     </>
   );

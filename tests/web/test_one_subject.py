@@ -73,9 +73,6 @@ def figures(asked: dict[str, Any]) -> Iterator[Figure]:
         yield "mean", of(page["subject"]), page["average"]["wall_ns"]
     for device in page["devices"]:
         yield f"busy {device['id']}", of(page["subject"]), device["utilization"]
-    if page["first_look"]:
-        length = sum(page["first_look"]["parts"]["path_ns"])
-        yield "median", of(page["subject"]), length
     if found["step_ns"]:
         if ", the median of " in found["about"]:
             yield "median", of(found["subject"]), found["step_ns"]

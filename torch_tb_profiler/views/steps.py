@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.arrays.grouping import block_begins
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepKind
 from torch_tb_profiler.analysis.facts.steps import odd_reasons
-from torch_tb_profiler.analysis.figures.median_step import median_step
+from torch_tb_profiler.analysis.figures.median_step import median_step, middle
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection as Selection
 from torch_tb_profiler.analysis.figures.selection import has_steps, select
@@ -29,14 +29,14 @@ from torch_tb_profiler.analysis.figures.step_table import counted as counted
 from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.categories import CATEGORIES
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplayTable, listed
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_count, format_counted, format_names, format_ns, plural
 from torch_tb_profiler.views.display_wire import records, wire_columns
 
 if TYPE_CHECKING:
-    from torch_tb_profiler.views.wire import Missing, StepsPayload, Subject
+    from torch_tb_profiler.views.wire import KindOfSteps, Missing, StepsPayload, Subject
 
 T = TypeVar("T", bound=msgspec.Struct)
 MOST_STEP_ROWS = 4096
@@ -107,19 +107,28 @@ def choose(
     last: int | None = None,
     skip_cold: bool = False,
     name: str = "steps",
+    kind: str = "",
 ) -> Selection:
     """The steps that a request names by their ``step``; without bounds all of them, and everything
     where the recording marks none.
 
-    ``name``: that of the parameter, for the message.
+    ``name``: that of the parameter, for the message. ``kind``: what theirs is called (``plain_names``), empty for any.
 
     Raises:
         BadRequest: there is no such step.
     """
     try:
-        return select(facts, first, last, skip_cold)
+        found = select(facts, first, last, skip_cold)
     except IndexError as error:
         raise BadRequest(f"Parameter {name}: {error}.", "Take the indices from /steps.") from None
+    if not kind:
+        return found
+    names = np.array([*plain_names(facts), ""])
+    own = found.steps[names[facts["steps"]["kind"][found.steps]] == kind]
+    if not len(own):
+        hint = "Take the names of kinds from /overview."
+        raise BadRequest(f"None of the chosen steps is of the kind {kind!r}.", hint)
+    return msgspec.structs.replace(found, steps=own)
 
 
 _NOUNS = {
@@ -136,6 +145,26 @@ _NOUNS = {
 def several_kinds(facts: Facts) -> bool:
     """Whether there are steps of several kinds, cold ones aside."""
     return int((facts["step_kinds"]["what"] != StepKind.COLD).sum()) > 1
+
+
+def kinds_of_steps(
+    names: Sequence[str], kind: Ints, wall: Ints, usual: Mask
+) -> list[KindOfSteps]:
+    """The kinds of some steps, the one with most time first; empty where they are of one. ``names``: what each is called;
+    ``kind``: of every step, int64, −1 unknown; ``wall``: their lengths, int64 ns; ``usual``: those that speak for their kind.
+    """
+    from torch_tb_profiler.views.wire import KindOfSteps
+
+    found = []
+    for number in np.unique(kind[usual & (kind >= 0)]).tolist():
+        rows = np.flatnonzero(usual & (kind == number))
+        median = int(rows[middle(wall[rows])])
+        told = KindOfSteps(
+            name=names[number], steps=len(rows), median=median, median_ns=int(wall[median])
+        )
+        found.append((-int(wall[rows].sum()), told))
+    ordered = [told for _, told in sorted(found, key=lambda each: each[0])]
+    return ordered if len(ordered) > 1 else []
 
 
 def step_noun(facts: Facts, rows: Ints) -> str:

@@ -370,23 +370,20 @@ class DefectItem(Wire, frozen=True, kw_only=True):
     doubtful: list[str]
 
 
-class FirstParts(Wire, frozen=True, kw_only=True):
-    """Parts of a step by kind, as the critical path calls them, ns."""
+class KindOfSteps(Wire, frozen=True, kw_only=True):
+    """A kind of steps, by what they launch: how many are neither cold, cut off nor odd, the number of their median one, and how long
+    that is.
+    """
 
-    kind: list[str]
-    path_ns: list[int]
-
-
-class FirstLook(Wire, frozen=True, kw_only=True):
-    """A step by what was running, until it is known what its end waited for: the largest part in words, and all of them."""
-
-    headline: str
-    parts: FirstParts
+    name: str
+    steps: int
+    median: int
+    median_ns: int
 
 
 class OverviewPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/overview``. ``recording``: figures of the steps of ``subject``, and what the recording holds, as texts. ``first_look``: null
-    without a step.
+    """Route ``/overview``. ``recording``: figures of the steps of ``subject``, and what the recording holds, as texts. ``first_look``: how long
+    a step takes, until it is known why; empty without a step. ``kinds``: those of all steps, the one with most time first; empty where there is but one.
     """
 
     subject: Subject
@@ -394,9 +391,10 @@ class OverviewPayload(Wire, frozen=True, kw_only=True):
     recording: list[Fact]
     vocabulary: Vocabulary
     headline: list[Sentence]
-    first_look: FirstLook | None
+    first_look: str
     step_source: str
     steps: StepsTable
+    kinds: list[KindOfSteps]
     average: Average | None
     devices: list[DeviceSummary]
     health: list[DefectItem]

@@ -33,12 +33,15 @@ class Query(Protocol):
 
 @dataclass(frozen=True)
 class StepRange:
-    """Steps by index, both included; None: the first, the last. ``name``: the parameter's."""
+    """Steps by index, both included; None: the first, the last. ``name``: the parameter's; ``kind``: of this kind alone, where
+    one is named.
+    """
 
     first: int | None
     last: int | None
     skip_cold: bool
     name: str = "steps"
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -243,15 +246,16 @@ class Ranges(Kind):
 
 
 class StepsOf(Kind):
-    """``steps=all``, ``3`` or ``3-7``, with ``skip_cold`` (``steps2`` with ``skip_cold2``)."""
+    """``steps=all``, ``3`` or ``3-7``, with ``skip_cold`` and ``step_kind`` (``steps2`` with ``skip_cold2`` and ``step_kind2``)."""
 
     values = "`all`, `3`, `3-7`"
 
     def read(self, query: Query, name: str, default: object = REQUIRED) -> StepRange:
         skip_cold = _SKIP_COLD.read(query, name.replace("steps", "skip_cold"), False)
+        kind = _STEP_KIND.read(query, name.replace("steps", "step_kind"), "")
         value = optional_text(query, name) or "all"
         first, last = (None, None) if value == "all" else self.parse(name, value)
-        return StepRange(first, last, skip_cold, name)
+        return StepRange(first, last, skip_cold, name, kind)
 
     def parse(self, name: str, value: str) -> tuple[int, int]:
         ends = _ends(value)
@@ -270,8 +274,9 @@ class StepsOf(Kind):
 
     def entries(self, name: str) -> list[Entry]:
         cold = _SKIP_COLD.entries(name.replace("steps", "skip_cold"))
-        both = zip((*super().entries(name), *cold), ("`all`", "`0`"), strict=True)
-        return [replace(entry, optional=default) for entry, default in both]
+        kind = _STEP_KIND.entries(name.replace("steps", "step_kind"))
+        all_three = zip((*super().entries(name), *cold, *kind), ("`all`", "`0`", "all"), strict=True)
+        return [replace(entry, optional=default) for entry, default in all_three]
 
 
 class WindowOf(Time):
@@ -308,6 +313,7 @@ class WindowOf(Time):
 
 
 _SKIP_COLD = Switch("Leave out the steps marked cold.")
+_STEP_KIND = Text("Of these only steps of one kind, by its name in `/overview`.", longest=64)
 STEPS = StepsOf(
     "Steps by their `step` in `/steps`, both ends included. What lies outside every step counts"
     " only where the trace marks no steps."

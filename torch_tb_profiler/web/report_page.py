@@ -166,9 +166,16 @@ class _SidecarStore:
         self.all("steps", {**where, "skip_cold": "1"}, whole=False)
         steps = self.ask("/steps", where)
         numbers = steps["steps"]["step"] if steps is not None else []
-        if len(numbers) <= MOST_STEPS:
-            for number in numbers:
-                self.all("steps", {**where, "steps": str(number)}, whole=False)
+        kinds = [kind["name"] for kind in (self.ask("/overview", where) or {}).get("kinds", ())]
+        for kind in kinds:
+            self.all("steps", {**where, "step_kind": kind}, whole=False)
+        if len(numbers) > MOST_STEPS:
+            # What the answers draw of many steps.
+            ways = ({}, {"skip_cold": "1"}, *({"step_kind": kind} for kind in kinds))
+            told = [self.ask("/findings", {**where, **more}) for more in ways]
+            numbers = sorted({one["median"] for one in told if one} - {None})
+        for number in numbers:
+            self.all("steps", {**where, "steps": str(number)}, whole=False)
         memory = self.ask("/memory", where)
         for device in memory["devices"] if memory else ():
             self.all("device", {**where, "device": str(device["key"])})

@@ -276,4 +276,6 @@ def chosen(opened: Opened, steps: StepRange) -> Selection:
     Raises:
         BadRequest: the trace has no such steps.
     """
-    return choose(opened.facts, steps.first, steps.last, steps.skip_cold, steps.name)
+    return choose(
+        opened.facts, steps.first, steps.last, steps.skip_cold, steps.name, steps.kind
+    )

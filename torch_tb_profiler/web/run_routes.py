@@ -59,7 +59,7 @@ from torch_tb_profiler.views.overview.ranks import (
 )
 from torch_tb_profiler.views.steps import Selection, counted, judged
 from torch_tb_profiler.web.figure_routes import lanes_of
-from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, Whole, Window
+from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, Switch, Whole, Window
 from torch_tb_profiler.web.route import Backend, chosen, route
 
 
@@ -79,12 +79,17 @@ def _others(backend: Backend, insight: OpenedInsight) -> Hashable:
 
 
 @route("/findings", also=_others, report="steps")
-def findings(insight: OpenedInsight, fleets: Fleets, steps: Steps) -> findings_wire.FindingsPayload:
+def findings(
+    insight: OpenedInsight,
+    fleets: Fleets,
+    steps: Steps,
+    alone: Annotated[bool, Switch("Of this rank alone, whatever is known of the others.")] = False,
+) -> findings_wire.FindingsPayload:
     """What costs step time: rule, sentence, ``recoverable_ns`` per step (simulated), how certain that is,
     the most expensive events, the source line if known, what to try and when that does not help.
     """
     opened = insight.opened
-    fleet, progress = _fleet(fleets, opened)
+    fleet, progress = (None, 1.0) if alone else _fleet(fleets, opened)
     selection = chosen(opened, steps)
     source = Source(
         opened.trace,

@@ -311,7 +311,10 @@ export interface Parameters {
     /** A is the recording that was made before the other; two of one time stay as they are. */
     earlier_first?: "0" | "1";
   };
-  findings: OfTrace & OfSteps;
+  findings: OfTrace & OfSteps & {
+    /** Of this rank alone, whatever is known of the others. */
+    alone?: "0" | "1";
+  };
   distributed: OfTrace;
   "distributed/map": OfTrace & {
     /** What of each worker and step; `step` is how long it took. */
@@ -359,6 +362,8 @@ export interface Parameters {
     steps2?: string;
     /** Leave out the steps marked cold. */
     skip_cold2?: "0" | "1";
+    /** Of these only steps of one kind, by its name in `/overview`. */
+    step_kind2?: string;
     /** A is the recording that was made before the other; two of one time stay as they are. */
     earlier_first?: "0" | "1";
   };
@@ -373,6 +378,8 @@ export interface Parameters {
     steps2?: string;
     /** Leave out the steps marked cold. */
     skip_cold2?: "0" | "1";
+    /** Of these only steps of one kind, by its name in `/overview`. */
+    step_kind2?: string;
     /** A is the recording that was made before the other; two of one time stay as they are. */
     earlier_first?: "0" | "1";
   };
@@ -387,6 +394,8 @@ export interface Parameters {
     steps2?: string;
     /** Leave out the steps marked cold. */
     skip_cold2?: "0" | "1";
+    /** Of these only steps of one kind, by its name in `/overview`. */
+    step_kind2?: string;
     /** A is the recording that was made before the other; two of one time stay as they are. */
     earlier_first?: "0" | "1";
     /** The begin of the window, ns on the axis. Default: all of it. */
@@ -407,6 +416,8 @@ export interface Parameters {
     steps2?: string;
     /** Leave out the steps marked cold. */
     skip_cold2?: "0" | "1";
+    /** Of these only steps of one kind, by its name in `/overview`. */
+    step_kind2?: string;
     /** `csv` has every row, times in ns per step. */
     format?: "csv" | "markdown";
     /** A is the recording that was made before the other; two of one time stay as they are. */

@@ -241,7 +241,7 @@ export interface StragglersPayload {
   by_operation: SlowOperation[];
 }
 
-/** Route `/critical_path/steps`. `ranks`: of how many ranks the path is, 0 of this trace alone. While `progress` is below 1 ranks are being read and no step is known: ask again. `device`: what computes, `CPU` without an accelerator. `median`: the number of the step of median length among those that are neither cold, odd nor cut off; `slowest_odd`: of the odd step that takes longest; −1 none. `lanes`: what the device and the host of the rank on the path did in each row. Of very many steps a row is the sum of several, without lanes. */
+/** Route `/critical_path/steps`. `ranks`: of how many ranks the path is, 0 of this trace alone. While `progress` is below 1 ranks are being read and no step is known: ask again. `device`: what computes, `CPU` without an accelerator. `median`: the number of the step of median length among those that are neither cold, odd nor cut off; `slowest_odd`: of the odd step that takes longest; −1 none. `kinds`: as of `OverviewPayload`, with numbers of these steps. `lanes`: what the device and the host of the rank on the path did in each row. Of very many steps a row is the sum of several, without lanes. */
 export interface StepCausesPayload {
   progress: number;
   ready: number;
@@ -252,6 +252,7 @@ export interface StepCausesPayload {
   median: number;
   median_ns: number;
   slowest_odd: number;
+  kinds: KindOfSteps[];
   note: string;
   lanes: LaneTimes[];
   steps: StepCausesTable;
@@ -663,7 +664,7 @@ export interface Evidence {
   dur_ns: number;
 }
 
-/** Something that costs time. `action` says in a few words what to do, `fact` what decides it, `often` in which steps (empty for a single one); `steps`: their rows. `step`: the row of the step that the saving is of, null where that is the median one. `subject`: what its figures are of, null where that is the step of the reply: who holds others back is told of a step of the job. `sentence` names what and how much. `recoverable_ns`: by how much a step that has it would be shorter with the change that the finding states, simulated (`null`: it costs no step time, e.g. memory near capacity; `share` and `certainty` are null then too); `recoverable_mean_ns`: the mean step. From what to what such changes really came to: `recoverable_low_ns`, `recoverable_high_ns`, never more than `acted_ns`, the time on the critical path of that step that the change acts on. `holds`: position of the finding before it that most of its time is told of, null none. `change`: that change as `whatif` takes it, where it has a name. `evidence`: the most expensive few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
+/** Something that costs time. `action` says in a few words what to do, `fact` what decides it, `often` in which steps (empty for a single one); `steps`: their rows. `step`: the row of the step that the saving is of, null where that is the median one. `subject`: what its figures are of, null where that is the step of the reply: who holds others back is told of a step of the job. `sentence` names what and how much. `recoverable_ns`: by how much a step that has it would be shorter with the change that the finding states, simulated (`null`: it costs no step time, e.g. memory near capacity; `share` and `certainty` are null then too); `recoverable_mean_ns`: the mean step. From what to what such changes really came to: `recoverable_low_ns`, `recoverable_high_ns`, never more than `acted_ns`, the time on the critical path of that step that the change acts on. `holds`: position of the finding before it that most of its time is told of, null none. `change`: that change as `whatif` takes it, where it has a name. `evidence`: the most expensive few of `evidence_count`. `line`: `file(line): function` where known. `attempt`: what to try; `edit`: how one call changes, as a diff, a pattern and no line of this program; `caveat`: when it does not apply. `artefact`: of the profiler itself. */
 export interface Finding {
   rule: string;
   title: string;
@@ -690,6 +691,7 @@ export interface Finding {
   line: string | null;
   attempt: string;
   caveat: string;
+  edit: string;
   numbers: Number[];
   links: Link[];
 }
@@ -1556,28 +1558,25 @@ export interface DefectItem {
   doubtful: string[];
 }
 
-/** Parts of a step by kind, as the critical path calls them, ns. */
-export interface FirstParts {
-  kind: string[];
-  path_ns: number[];
+/** A kind of steps, by what they launch: how many are neither cold, cut off nor odd, the number of their median one, and how long that is. */
+export interface KindOfSteps {
+  name: string;
+  steps: number;
+  median: number;
+  median_ns: number;
 }
 
-/** A step by what was running, until it is known what its end waited for: the largest part in words, and all of them. */
-export interface FirstLook {
-  headline: string;
-  parts: FirstParts;
-}
-
-/** Route `/overview`. `recording`: figures of the steps of `subject`, and what the recording holds, as texts. `first_look`: null without a step. */
+/** Route `/overview`. `recording`: figures of the steps of `subject`, and what the recording holds, as texts. `first_look`: how long a step takes, until it is known why; empty without a step. `kinds`: those of all steps, the one with most time first; empty where there is but one. */
 export interface OverviewPayload {
   subject: Subject;
   configuration: Fact[];
   recording: Fact[];
   vocabulary: Vocabulary;
   headline: Sentence[];
-  first_look: FirstLook | null;
+  first_look: string;
   step_source: string;
   steps: StepsTable;
+  kinds: KindOfSteps[];
   average: Average | null;
   devices: DeviceSummary[];
   health: DefectItem[];
@@ -1948,6 +1947,7 @@ export interface StepCausesTable {
   waiting_ns: number[];
   host_code_ns: number[];
   not_recorded_ns: number[];
+  kind: string[];
   cold: boolean[];
   odd: boolean[];
   cut: boolean[];

@@ -8,14 +8,18 @@ import type { Section } from "./registry";
 const Ask = later("Ask");
 const TYPED = "input, select, textarea, dialog, [contenteditable]";
 
+/** Whether a key is text, or of a dialog. */
+export const isTyping = ({ target }: Event): boolean =>
+  target instanceof Element && target.closest(TYPED) !== null;
+
 export function AskField(props: ViewProps & { section: Section }) {
   const [open, setOpen] = useState(false);
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      const { key, ctrlKey, metaKey, altKey, target } = event;
+      const { key, ctrlKey, metaKey, altKey } = event;
       const control = ctrlKey || metaKey;
-      const typing = target instanceof Element && target.closest(TYPED) !== null;
-      if (altKey || !(control ? key.toLowerCase() === "k" : key === "/" && !typing)) return;
+      if (altKey || !(control ? key.toLowerCase() === "k" : key === "/" && !isTyping(event)))
+        return;
       event.preventDefault();
       setOpen(true);
     };

@@ -80,6 +80,7 @@ export function Header(props: HeaderProps) {
           selection={selection}
           hrefOf={sectionHref}
           lit={!PLACES.includes(place)}
+          ownKeys={section.id === "trace"}
         />
       </div>
       <span class="visually-hidden" role="status">

@@ -120,7 +120,13 @@ export const MORE: Place = {
 };
 
 const Steps = later("StepsView");
-const FirstMemory = later("FirstMemory");
+const OF_OVERVIEW = {
+  FirstMemory: later("FirstMemory"),
+  Steps: later("StepCauses"),
+  Longest: later("Longest"),
+  Breakdown: later("Breakdown"),
+  CopyMessage: later("CopyMessage"),
+};
 
 export const PLACES: readonly Place[] = [
   {
@@ -129,7 +135,7 @@ export const PLACES: readonly Place[] = [
       section(
         "overview",
         "Overview",
-        (props) => h(OverviewView, { ...props, Steps, FirstMemory }),
+        (props) => h(OverviewView, { ...props, later: OF_OVERVIEW }),
         {
           ranks: "all",
           filter: "",

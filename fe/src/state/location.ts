@@ -8,6 +8,7 @@
 import { createStore } from "./store";
 import {
   ALL_STEPS,
+  kindOf,
   type Params,
   parseSteps,
   type Selection,
@@ -35,7 +36,7 @@ export const EMPTY_PAGE: PageState = {
   params: {},
 };
 
-const OWN_KEYS = new Set(["view", "run", "worker", "span", "steps", "skip_cold"]);
+const OWN_KEYS = new Set(["view", "run", "worker", "span", "steps", "skip_cold", "step_kind"]);
 
 export function fromEntries(entries: ReadonlyMap<string, string>): PageState {
   const get = (key: string): string => entries.get(key) ?? "";
@@ -47,7 +48,11 @@ export function fromEntries(entries: ReadonlyMap<string, string>): PageState {
   return {
     view,
     selection: { run: get("run"), worker: get("worker"), span: get("span") },
-    steps: { ...parseSteps(get("steps")), skipCold: get("skip_cold") === "1" },
+    steps: {
+      ...parseSteps(get("steps")),
+      skipCold: get("skip_cold") === "1",
+      ...(get("step_kind") ? { kind: get("step_kind") } : {}),
+    },
     params,
   };
 }
@@ -60,6 +65,7 @@ export function toEntries({ view, selection, steps, params }: PageState): [strin
     ["span", selection.span],
     ["steps", stepsText(steps)],
     ["skip_cold", steps.skipCold ? "1" : ""],
+    ["step_kind", kindOf(steps)],
   ];
   const views = Object.entries(params).filter(([key]) => !OWN_KEYS.has(key));
   return [...own, ...views].filter(([, value]) => value !== "");

@@ -78,6 +78,12 @@ export function complete(payload: RunsPayload | null, wanted: Selection): Select
   return { run: run.name, worker: worker.name, span };
 }
 
+/** Where a run lies, as an argument of a command. */
+export function pathOfRun(payload: RunsPayload | null, run: string): string {
+  const folder = payload?.logdirs[0] ?? "./log";
+  return JSON.stringify([folder.replace(/\/$/, ""), run].filter(Boolean).join("/"));
+}
+
 /** The other side of a comparison, as the address names it; `null` where nothing is compared. */
 export function otherSide(payload: RunsPayload | null, params: Params): Side | null {
   const { run2 = "", worker2 = "", span2 = "", steps2 = "", skip_cold2 } = params;

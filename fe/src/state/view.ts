@@ -36,11 +36,12 @@ export interface Selection {
   span: string;
 }
 
-/** The chosen steps: rows of `StepsPayload.steps`, both ends included; `null` and `null`: all of them. */
+/** The chosen steps: rows of `StepsPayload.steps`, both ends included; `null` and `null`: all of them, or those of one kind. */
 export interface StepRange {
   first: number | null;
   last: number | null;
   skipCold: boolean;
+  kind?: string;
 }
 
 export const ALL_STEPS: StepRange = { first: null, last: null, skipCold: false };
@@ -61,7 +62,7 @@ export function withOnly(steps: StepRange, index: number, count = 1): StepRange 
   const last = index + count - 1;
   return steps.first === index && (steps.last ?? index) === last
     ? { ...steps, first: null, last: null }
-    : { ...steps, first: index, last };
+    : { ...ALL_STEPS, skipCold: steps.skipCold, first: index, last };
 }
 
 /** A row of a table of steps: `steps` consecutive ones from `step` on, more than one only where there are very many. */
@@ -157,19 +158,24 @@ export function stepsText(steps: StepRange): string {
   return last === steps.first ? `${steps.first}` : `${steps.first}-${last}`;
 }
 
+/** The kind that is chosen; empty where steps are, or all. */
+export const kindOf = ({ first, kind = "" }: StepRange): string => (first === null ? kind : "");
+
 /** The query of a view's route: trace, steps, and what the view adds. Absent and empty values are left out. */
 export function viewQuery<More extends object = object>(
   props: Pick<ViewProps, "selection" | "steps">,
   more?: More,
 ): OfTrace & OfSteps & { [K in keyof More]: Exclude<More[K], null | ""> } {
   const { run, worker, span } = props.selection;
+  const kind = kindOf(props.steps);
   const all = {
     run,
     worker,
     span,
     steps: stepsText(props.steps),
-    // A cold step that is chosen alone is wanted.
-    skip_cold: props.steps.skipCold && onlyStep(props.steps) === null ? "1" : "",
+    // A cold step that is chosen alone is wanted, and no other kind has one.
+    skip_cold: props.steps.skipCold && onlyStep(props.steps) === null && !kind ? "1" : "",
+    step_kind: kind,
     ...more,
   };
   const given = Object.fromEntries(Object.entries(all).filter(([, value]) => value));

@@ -25,6 +25,9 @@ import { CPU, GPU, reply } from "../testing/replies";
 import { run, runsOf, worker } from "../testing/runs";
 import { KernelView } from "./kernel/view";
 import { OperatorView } from "./operator/view";
+import { Breakdown } from "./overview/breakdown";
+import { Longest } from "./overview/longest";
+import { CopyMessage } from "./overview/message";
 import { OverviewView } from "./overview/view";
 import { event, timeline } from "./trace/fixtures";
 import { TraceView } from "./trace/view";
@@ -95,8 +98,11 @@ it("a view asks for its trace, its steps and its grouping", async () => {
 const Overview = (props: ViewProps) => (
   <OverviewView
     {...props}
-    Steps={() => <p>Each step by cause</p>}
-    FirstMemory={() => <p>What holds the memory</p>}
+    later={{
+      ...{ Breakdown, CopyMessage, Longest },
+      FirstMemory: () => <p>What holds the memory</p>,
+      Steps: () => <p>Each step by cause</p>,
+    }}
   />
 );
 
@@ -110,16 +116,16 @@ async function unfold(): Promise<void> {
 describe("OverviewView", () => {
   it("shows everything of a GPU trace", async () => {
     show(Overview);
-    await waitFor(() => expect(text()).toContain("This recording"));
+    await waitFor(() => expect(text()).toContain("Trace health"));
     for (const part of [
-      "Configuration and versions",
-      "Tensor Cores44.9 % of kernel time",
+      "note, configuration",
+      "Tensor Cores 44.9 % of kernel time",
       "GPU summary",
       "Each step by cause",
       "Step-time breakdown",
       "Loading data takes 8.79 ms of each 58.7 ms step.",
       "Prepare batches in worker processes",
-      "Trace health1 notice, 1 info",
+      "Trace health: 1 notice, 1 info",
     ])
       expect(text()).toContain(part);
   });
@@ -139,6 +145,40 @@ describe("OverviewView", () => {
     runsStore.set({ payload: null, error: null });
   });
 
+  it("chooses between kinds of steps, of which the one with most time leads", async () => {
+    const kinds = [
+      { name: "decode", steps: 9, median: 5, median_ns: 18_900_000 },
+      { name: "prefill", steps: 1, median: 0, median_ns: 89_200_000 },
+    ];
+    answers.overview = overview({ kinds });
+    const { setSteps } = show(Overview);
+    const prefill = await screen.findByRole("button", { name: "Prefill · 89.2 ms" });
+    const lead = screen.getByRole("button", { name: "Decode · 9 × 18.9 ms" });
+    expect([lead, prefill].map((one) => one.getAttribute("aria-pressed"))).toEqual([
+      "true",
+      "false",
+    ]);
+    fireEvent.click(prefill);
+    fireEvent.click(lead);
+    const warm = { first: null, last: null, skipCold: true };
+    expect(setSteps.mock.calls).toEqual([[{ ...warm, kind: "prefill" }], [warm]]);
+    cleanup();
+    show(Overview, {}, { steps: { ...warm, kind: "prefill" } });
+    const pressed = await screen.findByRole("button", { pressed: true });
+    expect(pressed.textContent).toContain("Prefill");
+    expect(asked.at(-1)?.searchParams.get("step_kind")).toBe("prefill");
+  });
+
+  it("lists the longest kernels of a single step, else what to record", async () => {
+    answers.overview = overview({ steps: stepsOf([step(0)]) });
+    show(Overview);
+    await waitFor(() => expect(text()).toContain("Longest kernels"));
+    cleanup();
+    answers.overview = overview({ steps: stepsOf([step(0)]), missing: [missing], devices: [] });
+    show(Overview);
+    await waitFor(() => expect(text()).toContain("What would tell more"));
+  });
+
   it("chooses a step by its bar and lets go of it by the same", async () => {
     const { setSteps } = show(Overview);
     await unfold();
@@ -150,7 +190,7 @@ describe("OverviewView", () => {
   it("says what a CPU-only trace lacks, with the call that records it", async () => {
     answers.overview = reply("overview", CPU);
     show(Overview);
-    await waitFor(() => expect(text()).toContain("This recording"));
+    await waitFor(() => expect(text()).toContain("Not recorded: accelerator activity"));
     expect(text()).toContain("ProfilerActivity.CUDA");
     expect(text()).not.toContain("Utilization");
   });

@@ -1,6 +1,6 @@
 /** Everything a view draws with. Widgets take props and know neither the state of the page nor the server. */
 
-export { Button, CopyButton } from "./buttons";
+export { Button, CopyButton, copyText } from "./buttons";
 export { Checkbox, Menu, type Option, SearchBox, Segmented, Select, TextInput } from "./controls";
 export { linearAxis, XTicks } from "./charts/axes";
 export { Donut } from "./charts/Donut";

@@ -2,7 +2,7 @@ import { useRef, useState } from "preact/hooks";
 import { clamp } from "../base/clamp";
 import { useId } from "../base/id";
 import { formatCount, formatTime } from "../base/units";
-import { stepName } from "../base/words";
+import { capitalised, stepName } from "../base/words";
 import { Menu } from "./controls";
 
 export interface StepChoice {
@@ -13,13 +13,18 @@ export interface StepChoice {
   wall_ns: number;
   cold: boolean;
   odd: boolean;
+  kind?: string;
 }
 
 interface StepValue {
   first: number | null;
   last: number | null;
   skipCold: boolean;
+  kind?: string;
 }
+
+/** Without how often it comes and that it grows. */
+const kindOf = ({ kind = "" }: StepChoice): string => kind.replace(/, (every \w+|growing)/g, "");
 
 interface StepSelectorProps {
   steps: readonly StepChoice[];
@@ -41,7 +46,9 @@ const edge = ({ name }: StepChoice, side: 0 | -1): string =>
 const isNumber = (text: string): boolean => /^\d+$/.test(text);
 
 /** The rows with chosen steps. A step that is chosen alone may be a cold one. */
-function chosenOf(rows: readonly StepChoice[], { first, last, skipCold }: StepValue): StepChoice[] {
+function chosenOf(rows: readonly StepChoice[], value: StepValue): StepChoice[] {
+  const { first, last, skipCold, kind } = value;
+  if (kind && first === null) return rows.filter((row) => kindOf(row) === kind);
   const end = last ?? first;
   return rows.filter(
     (row) =>
@@ -53,7 +60,8 @@ function chosenOf(rows: readonly StepChoice[], { first, last, skipCold }: StepVa
 /** What the chosen steps are called: "All 7 steps", "Steps 4 to 9", "Step 4". */
 export function stepsLabel(rows: readonly StepChoice[], value: StepValue): string {
   const total = countOf(rows);
-  const { first } = value;
+  const { first, kind } = value;
+  if (kind && first === null) return capitalised(kind);
   const last = value.last ?? first;
   const chosen = chosenOf(rows, value);
   const [one] = chosen;
@@ -122,7 +130,7 @@ export function StepSelector({ steps, value, onChange, median = -1 }: StepSelect
         );
         const one = (row: StepChoice, note: string) =>
           item(
-            { ...value, first: row.step, last: endOf(row) },
+            { first: row.step, last: endOf(row), skipCold: value.skipCold },
             `${note}, ${formatTime(row.wall_ns / row.steps)}`,
           );
         return (

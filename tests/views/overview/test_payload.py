@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.builders.listed import facts_listed
+from tests.builders.step_programs import TRAINS, VALIDATES, Step, steps_listed
+from tests.examples import examples
 from tests.views import hand_made
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.errors import BadRequest
@@ -178,11 +183,34 @@ def test_a_recording_without_steps_is_its_own_window() -> None:
     assert window_text(facts, choose(facts)) == "the recording"
 
 
-def test_the_first_look_is_of_the_median_step_and_adds_up() -> None:
+def test_the_first_look_is_of_the_median_step() -> None:
     found = overview(hand_made.facts())
-    assert found.first_look is not None
-    assert sum(found.first_look.parts.path_ns) == 60 * US
-    assert found.first_look.headline == "A step takes about 60.0 µs."
-    one = overview(hand_made.facts(), 0, 0).first_look
-    assert one is not None
-    assert one.headline == "The step takes about 100 µs."
+    assert found.first_look == "A step takes about 60.0 µs."
+    assert overview(hand_made.facts(), 0, 0).first_look == "The step takes about 100 µs."
+
+
+@examples(6)
+@given(st.integers(2, 5), st.integers(1, 4), st.integers(2, 4))
+def test_kinds_lead_by_time_and_each_can_be_looked_at_alone(
+    trains: int, validates: int, times: int
+) -> None:
+    train = Step(4000, TRAINS, kernels=("gemm",), rows=64)
+    validate = Step(1500, VALIDATES, kernels=("gemm", "softmax"), rows=64)
+    facts = facts_listed(steps_listed(([train] * trains + [validate] * validates) * times))
+    kinds = overview(facts).kinds
+    assert [kind.name for kind in kinds] == ["training", "validation"]
+    assert kinds[0].median_ns * kinds[0].steps >= kinds[1].median_ns * kinds[1].steps
+    chosen = []
+    for kind in kinds:
+        selection = choose(facts, kind=kind.name)
+        found = overview_payload(facts, selection, PLACE)
+        assert found.subject.kind == kind.name
+        assert kind.median in selection.steps.tolist()
+        chosen += selection.steps.tolist()
+    assert len(chosen) == len(set(chosen)) <= facts["steps"].n
+    with pytest.raises(BadRequest):
+        choose(facts, kind="prefill")
+
+
+def test_steps_of_one_kind_are_no_choice() -> None:
+    assert overview(hand_made.facts()).kinds == []

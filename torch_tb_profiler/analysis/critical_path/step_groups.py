@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.critical_path.table import counted_time
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.median_step import middle
-from torch_tb_profiler.analysis.figures.step_kinds import agreed
+from torch_tb_profiler.analysis.figures.step_kinds import agreed, plain_names
 from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
@@ -43,7 +43,7 @@ class StepGroups(msgspec.Struct, frozen=True):
         names: of the steps.
         time: ns, int64 of shape (steps, groups); −1 in the rows of steps whose path is not known.
         cold, odd, cut: bool of shape (steps,).
-        kind: of the step, int64 of shape (steps,); −1 unknown.
+        kind: of the step, int64 of shape (steps,); −1 unknown. kinds: what each is called.
         own: row of ``facts["steps"]`` of the asked trace, −1 where it has no such step.
         has_device: whether an accelerator was recorded; vendor: whose, empty unknown.
     """
@@ -57,6 +57,7 @@ class StepGroups(msgspec.Struct, frozen=True):
     own: Ints
     has_device: bool
     vendor: str = ""
+    kinds: Sequence[str] = ()
 
     @property
     def wall(self) -> Ints:
@@ -126,6 +127,7 @@ def own_groups(facts: Facts, insight: Insight) -> StepGroups:
         np.arange(steps.n),
         has_device,
         facts.summary.vendor,
+        plain_names(facts),
     )
 
 
@@ -172,6 +174,7 @@ def run_groups(
         own_row,
         has_device,
         next((own.summary.vendor for own in facts.values() if own.summary.has_device), ""),
+        next((plain_names(own) for own in facts.values()), ()),
     )
 
 

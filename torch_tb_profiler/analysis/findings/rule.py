@@ -62,6 +62,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
             follows.
         remark: is said after the answer where it costs no time.
         attempt, caveat: what to try, and when it is wrong.
+        edit: where one call is meant, how it changes: lines that begin with ``- ``, ``+ `` or two spaces.
         host_sentence: replaces ``sentence`` where the trace has no device work.
         details: (key, sentence) pairs; a sentence follows where that word or number is not empty.
         numbers: name → (label, unit), in the order shown; without a label it is for texts alone. Flags that only
@@ -75,6 +76,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     attempt: str
     caveat: str
     views: tuple[FindingView, ...]
+    edit: str = ""
     action: str = ""
     fact: str = ""
     cause: str = ""

@@ -48,8 +48,8 @@ from torch_tb_profiler.views.critical_path.glyph import (
 )
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.distributed.texts import all_called, called, world_size
-from torch_tb_profiler.views.steps import first_steps, step_rows, subject_of_job
-from torch_tb_profiler.views.wire import Subject, Wire
+from torch_tb_profiler.views.steps import first_steps, kinds_of_steps, step_rows, subject_of_job
+from torch_tb_profiler.views.wire import KindOfSteps, Subject, Wire
 from torch_tb_profiler.views.words.texts import GROUP_LABELS, group_label
 from torch_tb_profiler.views.words.vocabulary import vendor_words
 
@@ -78,6 +78,7 @@ STEP_CAUSES = DisplaySpec(
         _C("name", "text", "", "Name, e.g. `ProfilerStep#5`."),
         _C("wall_ns", "time", "", "Length."),
         *(_C(f"{key}_ns", "time", label, label) for key, label in GROUP_LABELS.items()),
+        _C("kind", "text", "", "What its kind is called; empty where that is not known."),
         _C("cold", "flag", "", "A first step that sets up."),
         _C("odd", "flag", "", "Slower than others of its kind by far more than they differ."),
         _C("cut", "flag", "", "Only a part of it was recorded."),
@@ -92,8 +93,9 @@ class StepCausesPayload(Wire, frozen=True, kw_only=True):
     """Route ``/critical_path/steps``. ``ranks``: of how many ranks the path is, 0 of this trace alone. While ``progress`` is
     below 1 ranks are being read and no step is known: ask again. ``device``: what computes, `CPU` without an accelerator.
     ``median``: the number of the step of median length among those that are neither cold, odd nor cut off; ``slowest_odd``: of
-    the odd step that takes longest; −1 none. ``lanes``: what the device and the host of the rank on the path did in each row. Of very
-    many steps a row is the sum of several, without lanes.
+    the odd step that takes longest; −1 none. ``kinds``: as of ``OverviewPayload``, with numbers of these steps.
+    ``lanes``: what the device and the host of the rank on the path did in each row. Of very many steps a row is the sum of
+    several, without lanes.
     """
 
     progress: float
@@ -105,6 +107,7 @@ class StepCausesPayload(Wire, frozen=True, kw_only=True):
     median: int = -1
     median_ns: int = -1
     slowest_odd: int = -1
+    kinds: list[KindOfSteps] = msgspec.field(default_factory=list)
     note: str = ""
     lanes: list[LaneTimes] = msgspec.field(default_factory=list)
     steps: Annotated[dict[str, Any], table_of(STEP_CAUSES)]
@@ -296,6 +299,7 @@ def step_causes_payload(steps: Steps, groups: StepGroups) -> StepCausesPayload:
         name=list(groups.names),
         wall_ns=wall,
         **{f"{key}_ns": groups.time[:, number] for number, key in enumerate(GROUPS)},
+        kind=[groups.kinds[kind] if 0 <= kind < len(groups.kinds) else "" for kind in groups.kind],
         cold=groups.cold,
         odd=groups.odd,
         cut=groups.cut,
@@ -314,6 +318,7 @@ def step_causes_payload(steps: Steps, groups: StepGroups) -> StepCausesPayload:
         median=groups.median,
         median_ns=int(wall[groups.median]) if groups.median >= 0 else -1,
         slowest_odd=groups.slowest_odd,
+        kinds=kinds_of_steps(groups.kinds, groups.kind, wall, groups.usual),
         note=steps.note(groups),
         lanes=steps.lanes() if rows.n == count else [],
         steps=wire_columns(rows),

@@ -1,4 +1,4 @@
-"""What an answer is about: ``Training · 8 × NVIDIA H100 80GB · step 6, the median of 7 · rank3 of 8``."""
+"""What an answer is about: ``Step 6, the median of 7 · training · NVIDIA H100 80GB``."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ MOST_DEVICES = 2
 """Kinds of devices that are named."""
 
 
-def about_text(facts: Facts, analysis: Mapping[str, Any], worker: str = "", ranks: int = 1) -> str:
-    """Kind of run, device, which step, and whose. ``ranks``: of the run, where all of them were read."""
-    whose = f"{worker} of {format_count(ranks)}" if worker and ranks > 1 else ""
-    parts = (_kind(facts), _device(facts, ranks), _which(facts, analysis), whose)
+def about_text(facts: Facts, analysis: Mapping[str, Any]) -> str:
+    """Which step, kind of run, and device; whose they are, the reply's subject says."""
+    parts = (_which(facts, analysis), _kind(facts), _device(facts))
     return capitalised(" · ".join(filter(None, parts)))
 
 
@@ -35,13 +34,13 @@ def _kind(facts: Facts) -> str:
     if summary.workload.kind == WorkloadKind.UNKNOWN:
         return ""
     server = _SERVERS.get(summary.writer, "")
-    return ", ".join(filter(None, (capitalised(summary.workload.kind.value), server)))
+    return ", ".join(filter(None, (summary.workload.kind.value, server)))
 
 
-def _device(facts: Facts, ranks: int) -> str:
+def _device(facts: Facts) -> str:
     names = Counter(facts.strings[int(name)] or "" for name in facts["devices"]["name"])
     named = [
-        name if n * ranks == 1 else f"{format_count(n * ranks)} × {name}"
+        name if n == 1 else f"{format_count(n)} × {name}"
         for name, n in names.most_common(MOST_DEVICES)
         if name
     ]

@@ -100,9 +100,7 @@ def findings_payload(source: Source, progress: float = 1.0) -> FindingsPayload:
     return _payload(source, analysis, progress)
 
 
-def _payload(
-    source: Source, analysis: Mapping[str, Any], progress: float = 1.0, ranks: int = 1
-) -> FindingsPayload:
+def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0) -> FindingsPayload:
     facts = source.facts
     all_rows = np.array(analysis["all_rows"], np.int64)
     others = other_kinds(facts, all_rows)
@@ -140,7 +138,7 @@ def _payload(
         detail=answer.detail,
         told=_with_subject(source, analysis, answer),
         line=answer.line or None,
-        about="" if allocations_alone else about_text(facts, analysis, source.worker, ranks),
+        about="" if allocations_alone else about_text(facts, analysis),
         median=next(iter(analysis["rows"]), None),
         healthy=not costly(findings)
         and judged(analysis, findings)
@@ -201,7 +199,7 @@ def findings_in_run(
             subject = source.subject([item["row"]] if item["row"] >= 0 else [])
             item["subject"] = replace(subject, ranks=ranks, steps=str(item["common"]))
     insight = with_waiting(source.trace, source.facts, source.insight, figures, asked)
-    return _payload(replace(source, insight=insight), told, ranks=len(names))
+    return _payload(replace(source, insight=insight), told)
 
 
 def costly(findings: list[Finding]) -> list[Finding]:
@@ -315,6 +313,7 @@ def _finding(
         line=cut(item["line"], LONGEST_LINE) if item["line"] else None,
         attempt=filled(item["words"].get("attempt") or rule.attempt, words),
         caveat=filled(rule.caveat, words),
+        edit=rule.edit,
         numbers=[
             Number(label=filled(label, words), value=numbers[key], unit=unit)
             for key, (label, unit) in rule.numbers.items()

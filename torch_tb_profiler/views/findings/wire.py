@@ -32,8 +32,8 @@ class Finding(Wire, frozen=True, kw_only=True):
     ``recoverable_high_ns``, never more than ``acted_ns``, the time on the critical path of that step that the change acts on.
     ``holds``: position of the finding before it that most of its time is told of, null none. ``change``: that change as ``whatif``
     takes it, where it has a name. ``evidence``: the most expensive few of ``evidence_count``.
-    ``line``: ``file(line): function`` where known. ``attempt``: what to try; ``caveat``: when it
-        does not apply. ``artefact``: of the profiler itself.
+    ``line``: ``file(line): function`` where known. ``attempt``: what to try; ``edit``: how one call changes, as a diff, a
+        pattern and no line of this program; ``caveat``: when it does not apply. ``artefact``: of the profiler itself.
     """
 
     rule: str
@@ -61,6 +61,7 @@ class Finding(Wire, frozen=True, kw_only=True):
     line: str | None
     attempt: str
     caveat: str
+    edit: str
     numbers: list[Number]
     links: list[Link]
 

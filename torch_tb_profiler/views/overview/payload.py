@@ -17,7 +17,8 @@ from torch_tb_profiler.analysis.facts.steps import ITERATION, PASS, hidden_steps
 from torch_tb_profiler.analysis.figures.devices import DeviceUse, device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.missing_data import absent, unplaced, unrecorded
-from torch_tb_profiler.analysis.figures.selection import Selection, has_steps, judged
+from torch_tb_profiler.analysis.figures.selection import Selection, has_steps, judged, recurring
+from torch_tb_profiler.analysis.figures.step_kinds import plain_names
 from torch_tb_profiler.analysis.figures.step_table import average, averaged
 from torch_tb_profiler.store import defects
 from torch_tb_profiler.store.columns import Ints
@@ -27,13 +28,20 @@ from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import format_count, format_ns, format_share
 from torch_tb_profiler.views.overview.first_look import first_look
 from torch_tb_profiler.views.overview.headline import headline
-from torch_tb_profiler.views.steps import accumulation_text, step_columns, step_noun, subject_of
+from torch_tb_profiler.views.steps import (
+    accumulation_text,
+    kinds_of_steps,
+    step_columns,
+    step_noun,
+    subject_of,
+)
 from torch_tb_profiler.views.wire import (
     Average,
     Categories,
     DefectItem,
     DeviceSummary,
     Fact,
+    KindOfSteps,
     OverviewPayload,
     Vocabulary,
 )
@@ -99,12 +107,21 @@ def overview_payload(facts: Facts, selection: Selection, place: RankInJob) -> Ov
         first_look=first_look(facts, told),
         step_source=source,
         steps=steps,
+        kinds=_kinds(facts),
         average=mean,
         devices=devices,
         health=health,
         notes=[*place.remarks, *_notes(facts, selection)],
         missing=missing(lacking, RECORDED),
     )
+
+
+def _kinds(facts: Facts) -> list[KindOfSteps]:
+    """Those of all steps."""
+    table = facts["steps"]
+    usual = recurring(facts) & ((table["flags"] & StepFlag.ODD) == 0)
+    kind = table["kind"].astype(np.int64)
+    return kinds_of_steps(plain_names(facts), kind, step_lengths(table), usual)
 
 
 def average_item(facts: Facts, selection: Selection) -> Average | None:

@@ -2,14 +2,14 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { CriticalPathPayload, FirstParts, PathStrip } from "../../api/types.gen";
+import type { CriticalPathPayload, PathStrip } from "../../api/types.gen";
 import { formatExactTime, formatShare, formatTime } from "../../base/units";
 import { Button, Glyph, type GlyphSize, Swatch } from "../../widgets";
-import { categoryLooks, groupTimes, lookOfCategory, withAll } from "./groups";
+import { categoryLooks, groupTimes, lookOfCategory, type PathTimes, withAll } from "./groups";
 import { glyphLabel, type Range, spoken, stepTitle, stretchesOf, told } from "./model";
 
 interface Parts {
-  parts: FirstParts;
+  parts: PathTimes;
 }
 
 export interface PathGlyphsProps {
@@ -158,18 +158,22 @@ function Reading({ strip, row, device, rankOf }: ReadingProps) {
   );
 }
 
-/** A step by what was running, as high as the glyph that takes its place. */
-export function FirstGlyph({ parts, device }: Parts & { device: string }) {
+/** As high as the glyph and the legend that take its place: no figure stands in it that could change. */
+export function FirstGlyph({ device }: { device: string }) {
   return (
-    <div class="path path-first">
-      <div class="glyph" aria-hidden="true">
+    <div class="path path-first" aria-hidden="true">
+      <div class="glyph">
         <div class="glyph-names">
           <b>{device === "CPU" ? "Host" : device}</b>
         </div>
         <div class={device === "CPU" ? "" : "glyph-two"} />
       </div>
-      <PathParts parts={parts} device={device} />
-      <p class="path-reading muted">By what was running, until the cause is known.</p>
+      <div class="path-parts path-coming">
+        <i />
+        <i />
+        <i />
+        <i />
+      </div>
     </div>
   );
 }

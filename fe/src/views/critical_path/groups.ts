@@ -1,6 +1,5 @@
 /** The seven groups of time: what the end of a step waited for. */
 
-import type { FirstParts } from "../../api/types.gen";
 import { GROUP_LABELS, GROUP_OF_KIND } from "../../base/groups.gen";
 import type { Series } from "../../widgets";
 import { rowsOf } from "../rows";
@@ -53,6 +52,12 @@ export const lookOfCategory = (category: string, device: string): Series =>
     ...{ key: category, label: category, color: "var(--host)" },
   };
 
+/** Parts of a path by kind, ns. */
+export interface PathTimes {
+  kind: readonly string[];
+  path_ns: readonly number[];
+}
+
 export interface GroupTime extends Series {
   ns: number;
   /** Of the whole; `null` where that is nothing. */
@@ -60,7 +65,7 @@ export interface GroupTime extends Series {
 }
 
 /** The parts of a path by group, those that occur; of nothing known none. */
-export function groupTimes(payload: { parts: FirstParts } | null, device: string): GroupTime[] {
+export function groupTimes(payload: { parts: PathTimes } | null, device: string): GroupTime[] {
   const times = new Map<string, number>();
   for (const { kind, path_ns } of payload ? rowsOf(payload.parts) : []) {
     const key = groupOfKind(kind, device === "CPU");

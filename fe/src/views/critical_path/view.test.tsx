@@ -124,13 +124,12 @@ describe("on Overview", () => {
         step={1}
         device="GPU"
       >
-        <FirstGlyph parts={{ kind: ["kernel"], path_ns: [5] }} device="GPU" />
+        <FirstGlyph device="GPU" />
       </PathOfStep>,
     );
-    expect(text()).toContain("until the cause is known");
-    expect(document.querySelectorAll(".path-first")).toHaveLength(1);
+    // No figure stands there that could change.
+    expect(document.querySelector(".path-first")?.textContent).toBe("GPU");
     await waitFor(() => expect(glyph()).toBeTruthy());
-    expect(text()).not.toContain("until the cause is known");
     expect(asked[0]?.searchParams.get("steps")).toBe("1");
     expect(link("What is on it")).toBe("#critical_path?");
     fireEvent.keyDown(glyph(), { key: "ArrowRight" });

@@ -26,6 +26,11 @@ export function gainOfFirst(findings: readonly Finding[]): string {
   return first && !first.artefact ? gainText(first) : "";
 }
 
+/** What recurs before what happened in a step of its own, and then what saves most of a step. */
+const bySaving = (a: Finding, b: Finding): number =>
+  Number(a.step !== null) - Number(b.step !== null) ||
+  (b.recoverable_ns ?? 0) - (a.recoverable_ns ?? 0);
+
 const MOST = 4;
 const CERTAINTIES: Readonly<Record<Certainty, [dots: string, word: string]>> = {
   certain: ["●●●", "certain"],
@@ -34,13 +39,28 @@ const CERTAINTIES: Readonly<Record<Certainty, [dots: string, word: string]>> = {
 };
 export const certaintyOf = (certainty: Certainty) => CERTAINTIES[certainty];
 
+/** The step that a finding is of, and what it would be with its change, ns; null where no time is at stake. */
+export function nowAndThen({ recoverable_ns, share, ...range }: Finding) {
+  if (recoverable_ns === null || !share) return null;
+  const now = recoverable_ns / share;
+  const { recoverable_low_ns: least, recoverable_high_ns: most } = range;
+  return {
+    now,
+    then: now - recoverable_ns,
+    range:
+      least === null || most === null
+        ? ""
+        : `${formatAbout(now - most)} to ${formatAbout(now - least)}`,
+  };
+}
+
 /** What saves time beside the profiler's own doing; `rest`: what saves less, what is only possible beside something likelier, and what costs no time. */
 export function ranked(findings: readonly Finding[]): Record<"top" | "rest", Finding[]> {
   const saving = findings.filter(
     ({ recoverable_ns, artefact }) => recoverable_ns !== null && !artefact,
   );
   const likely = saving.filter(({ certainty }) => certainty !== "theoretical");
-  const top = (likely.length ? likely : saving).slice(0, MOST);
+  const top = [...(likely.length ? likely : saving)].sort(bySaving).slice(0, MOST);
   return { top, rest: findings.filter((finding) => !top.includes(finding)) };
 }
 

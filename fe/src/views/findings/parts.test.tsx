@@ -2,12 +2,22 @@ import { render, screen } from "@testing-library/preact";
 import { describe, expect, it } from "vitest";
 import type { Evidence, Finding } from "../../api/types.gen";
 import { finding, findings, HOSTILE } from "../../testing/cases";
-import { findingsOf, gainOfFirst, gainText, headingText, lineParts, togetherText } from "./model";
+import {
+  findingsOf,
+  gainOfFirst,
+  gainText,
+  headingText,
+  lineParts,
+  nowAndThen,
+  ranked,
+  togetherText,
+} from "./model";
 import { FindingList, RankedFindings, Unsure } from "./parts";
 import { text } from "../../testing/page";
 
 const links = {
   timeline: ({ worker, span, event }: Evidence): string => `#trace-${worker}-${span}-${event}`,
+  verify: "torch-tb-profiler diff A B",
   ofStep: (step: number): string => `#step-${step}`,
   whatIf: ({ change }: Finding): string => `#change-${change ?? ""}`,
 };
@@ -76,6 +86,37 @@ describe("what is said of them", () => {
   });
 });
 
+it("lists what recurs by what it saves, then what happened once", () => {
+  const saves = (rule: string, recoverable_ns: number, step: number | null = null) =>
+    finding({ rule, recoverable_ns, step });
+  const given = [saves("a", 3), saves("once", 9, 4), saves("b", 5), saves("c", 1)];
+  expect(ranked(given).top.map(({ rule }) => rule)).toEqual(["b", "a", "c", "once"]);
+});
+
+describe("a finding opened", () => {
+  const open = finding({
+    ...{ recoverable_ns: 30_000_000, share: 0.3, edit: "- f(x)\n+ f(x, 4)" },
+    ...{ recoverable_low_ns: 10_000_000, recoverable_high_ns: 50_000_000 },
+  });
+
+  it("draws the step as it is and as simulated on one axis, the saved span hatched", () => {
+    expect(nowAndThen(open)).toEqual({ now: 1e8, then: 7e7, range: "50 ms to 90 ms" });
+    expect(nowAndThen({ ...open, recoverable_ns: null })).toBeNull();
+    render(<FindingList findings={[open]} links={links} />);
+    const bars = [...document.querySelectorAll<HTMLElement>(".now-then .fall-bar")];
+    expect(bars.map(({ style }) => style.width || style.left)).toEqual(["100%", "70%", "70%"]);
+    expect(bars[2]?.className).toContain("fall-gained");
+    expect(text()).toContain("about 70 ms");
+  });
+
+  it("shows the edit of one call as a pattern, and what compares the next recording", () => {
+    render(<FindingList findings={[open]} links={links} />);
+    expect(document.querySelector(".edit-after")?.textContent).toBe("+ f(x, 4)");
+    expect(text()).toContain("a pattern");
+    expect(text()).toContain(links.verify);
+  });
+});
+
 describe("FindingList", () => {
   it("shows what, how much, the numbers in their units, what to try, when not, and the line", () => {
     render(
@@ -112,24 +153,6 @@ describe("FindingList", () => {
     expect(screen.getByText("On the timeline").getAttribute("href")).toBe(
       "#trace-worker0-1795224546877694723-2889",
     );
-  });
-
-  it("leads from the evidence to the timeline of its worker, and says how much of it is shown", () => {
-    const evidence = Array.from({ length: 6 }, (_, i) => ({
-      label: `copy ${i}`,
-      worker: `w${i}`,
-      span: "s",
-      event: i,
-      start_ns: 0,
-      dur_ns: 1000,
-    }));
-    render(<FindingList findings={[finding({ evidence, evidence_count: 120 })]} links={links} />);
-    expect(text()).toContain("The longest 6 of 120 events");
-    expect(
-      [...document.querySelectorAll(".finding-evidence a")].map((link) =>
-        link.getAttribute("href"),
-      )[5],
-    ).toBe("#trace-w5-s-5");
   });
 
   it("has only links of the web, apart from the page", () => {

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import type { Evidence, Finding, Unexplained } from "../../api/types.gen";
-import { formatCount, formatShare, formatTime } from "../../base/units";
-import { CopyButton, Icon, Term } from "../../widgets";
-import { certaintyOf, figureText, gainText, lineParts, ranked } from "./model";
+import { formatAbout, formatCount, formatShare, formatTime } from "../../base/units";
+import { CodeBlock, CopyButton, Icon, Term } from "../../widgets";
+import { certaintyOf, figureText, gainText, lineParts, nowAndThen, ranked } from "./model";
 
 /** Steps beyond which words alone say in which of them. */
 const CELLS = 24;
@@ -10,6 +10,8 @@ const CELLS = 24;
 /** Where the links of a finding lead. */
 export interface Links {
   timeline: (evidence: Evidence) => string;
+  /** The command that compares the next recording with this one. */
+  verify: string;
   whatIf: (finding: Finding) => string;
   /** Overview of the one step that a saving is of. */
   ofStep: (step: number) => string;
@@ -64,9 +66,7 @@ function FindingHead(
         ) : (
           <>
             <strong>{gainText(finding)}</strong>
-            <span class="finding-bar" aria-hidden="true">
-              <span style={{ width: `${(100 * recoverable_ns) / most}%` }} />
-            </span>
+            <GainBar share={recoverable_ns / most} />
           </>
         )}
       </span>
@@ -83,6 +83,12 @@ function FindingHead(
     </span>
   );
 }
+
+export const GainBar = ({ share }: { share: number }) => (
+  <span class="finding-bar" aria-hidden="true">
+    <span style={{ width: `${100 * share}%` }} />
+  </span>
+);
 
 function Cells({
   finding,
@@ -145,12 +151,20 @@ function FindingDetails({ finding, links }: { finding: Finding; links: Links }) 
           </span>
         ) : null}
       </p>
+      <NowAndThen finding={finding} />
       {finding.attempt ? (
         <p>
           <strong>Try:</strong> {finding.attempt}
         </p>
       ) : null}
       {finding.caveat ? <p class="muted">But: {finding.caveat}</p> : null}
+      {finding.edit ? <Edit {...finding} /> : null}
+      {share === null || !links.verify ? null : (
+        <div class="finding-verify">
+          <strong>Verify</strong> with the next recording of this program:
+          <CodeBlock code={links.verify} label="Copy the command" />
+        </div>
+      )}
       {numbers.length ? (
         <p class="muted">
           {numbers.map((figure) => `${figure.label}: ${figureText(figure)}`).join(" · ")}
@@ -167,31 +181,48 @@ function FindingDetails({ finding, links }: { finding: Finding; links: Links }) 
         {finding.step === null ? null : <a href={links.ofStep(finding.step)}>Only this step</a>}
         <WebLinks finding={finding} />
       </p>
-      <EvidenceLinks finding={finding} hrefOf={links.timeline} />
     </div>
   );
 }
 
-function EvidenceLinks({ finding, hrefOf }: { finding: Finding; hrefOf: Links["timeline"] }) {
-  const { evidence, evidence_count: count } = finding;
-  if (evidence.length < 2) return null;
+/** The step as recorded and as simulated, on one axis; what is saved is hatched. */
+function NowAndThen({ finding }: { finding: Finding }) {
+  const told = nowAndThen(finding);
+  if (!told) return null;
+  const share = `${(100 * told.then) / told.now}%`;
   return (
-    <details class="finding-evidence">
-      <summary>
-        {count > evidence.length
-          ? `The longest ${evidence.length} of ${formatCount(count)} events`
-          : `${formatCount(count)} events`}
-      </summary>
-      <ul>
-        {evidence.map((one, place) => (
-          <li key={place}>
-            <a href={hrefOf(one)} title={`${one.label}: show it on the timeline`}>
-              <span class="number">{formatTime(one.dur_ns)}</span> {one.label}
-            </a>
-          </li>
+    <div class="now-then">
+      <span>now</span>
+      <div class="fall-track">
+        <i class="fall-bar" style={{ width: "100%" }} />
+      </div>
+      <b class="number">{formatTime(told.now)}</b>
+      <span>then</span>
+      <div class="fall-track">
+        <i class="fall-bar" style={{ width: share }} />
+        <i class="fall-bar fall-gained" style={{ left: share, right: 0 }} />
+      </div>
+      <b class="number">about {formatAbout(told.then)}</b>
+      <small class="muted">simulated{told.range ? `; such changes leave ${told.range}` : ""}</small>
+    </div>
+  );
+}
+
+function Edit({ edit, line }: Finding) {
+  return (
+    <div>
+      <strong>The edit</strong>{" "}
+      <span class="muted">
+        a pattern{line ? `; the call is at ${lineParts(line).place}` : ", no line of this program"}
+      </span>
+      <pre class="edit" tabIndex={0}>
+        {edit.split("\n").map((text) => (
+          <span key={text} class={`edit${text.startsWith("+") ? "-after" : "-before"}`}>
+            {text}
+          </span>
         ))}
-      </ul>
-    </details>
+      </pre>
+    </div>
   );
 }
 

@@ -1,8 +1,10 @@
 /** The findings: all of them for the Overview page, and those that concern another view as one line above it. */
 
+import type { ComponentChildren } from "preact";
 import type { FindingsPayload, FindingView } from "../../api/types.gen";
 import { formatTime } from "../../base/units";
 import { useResource, useUntilComplete, type Resource } from "../../state/resource";
+import { pathOfRun, runsStore } from "../../state/runs";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Icon } from "../../widgets";
 import { Loaded } from "../loaded";
@@ -13,9 +15,9 @@ import { FindingList, RankedFindings, UnexplainedLines, Unsure, type Links } fro
 type Place = Pick<ViewProps, "selection" | "hrefOf">;
 type Chosen = Place & Pick<ViewProps, "steps">;
 
-/** The findings of the chosen trace and steps. */
-export function useFindings(props: Chosen): Resource<FindingsPayload> {
-  const resource = useResource("findings", viewQuery(props));
+/** The findings of the chosen trace and steps; `alone`: of the rank whatever is known of the others. */
+export function useFindings(props: Chosen, alone = false): Resource<FindingsPayload> {
+  const resource = useResource("findings", viewQuery(props, alone ? { alone: "1" as const } : {}));
   useUntilComplete(resource);
   return resource;
 }
@@ -23,6 +25,7 @@ export function useFindings(props: Chosen): Resource<FindingsPayload> {
 const only = (step: number | null) => ({ first: step, last: step, skipCold: false });
 
 const linksOf = ({ selection, hrefOf }: Place, { median }: FindingsPayload): Links => ({
+  verify: `torch-tb-profiler diff ${pathOfRun(runsStore.get().payload, selection.run)} NEXT_RECORDING`,
   timeline: ({ event, worker, span }) =>
     hrefOf("trace", { sel: String(event) }, { run: selection.run, worker, span }),
   // The step that the saving is of, so that the same is predicted there.
@@ -34,12 +37,14 @@ const linksOf = ({ selection, hrefOf }: Place, { median }: FindingsPayload): Lin
 interface FindingsProps extends Place {
   resource: Resource<FindingsPayload>;
   steps: readonly Step[];
+  /** The choice between kinds of steps. */
+  kinds?: ComponentChildren;
 }
 
 /** What to change, and the longest of what has no known cause. */
-export function Findings({ resource, steps, ...place }: FindingsProps) {
+export function Findings({ resource, steps, kinds, ...place }: FindingsProps) {
   return (
-    <Loaded resource={resource} shape={[200]}>
+    <Loaded resource={resource} shape={[290]}>
       {(payload) => {
         const { findings, unexplained, unsure, step_ns } = payload;
         const any = ranked(findings).top.length > 0;
@@ -50,6 +55,7 @@ export function Findings({ resource, steps, ...place }: FindingsProps) {
               <section aria-labelledby="what-to-change">
                 <header class="section-head">
                   <h2 id="what-to-change">What to change</h2>
+                  {kinds}
                   {step_ns === null ? null : (
                     <>
                       <span title={payload.together}>{headingText(payload)}</span>
@@ -72,8 +78,10 @@ export function Findings({ resource, steps, ...place }: FindingsProps) {
                   <Unsure reasons={unsure} />
                 </RankedFindings>
               </section>
-            ) : null}
-            {unexplained.length ? (
+            ) : (
+              kinds
+            )}
+            {unexplained.length && !any ? (
               <section aria-labelledby="no-known-cause">
                 <header class="section-head">
                   <h2 id="no-known-cause">No known cause</h2>

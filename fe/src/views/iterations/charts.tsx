@@ -1,23 +1,13 @@
-/** The iterations over time, with the number of requests below, and their times by tokens. */
+/** The times of iterations by tokens. */
 
 import type { ComponentChildren, RefObject, TargetedPointerEvent } from "preact";
 import { useMemo, useRef, useState } from "preact/hooks";
 import { clamp } from "../../base/clamp";
 import { formatCount, formatTime } from "../../base/units";
 import { PointTip, useWidth } from "../../widgets";
-import { GridLines, LEFT, linearAxis, TOP, YTicks } from "../../widgets/charts/axes";
+import { LEFT, TOP } from "../../widgets/charts/axes";
 import { MOVES } from "../../widgets/charts/moves";
-import { TimeTicks } from "../../widgets/charts/TimeTicks";
-import {
-  barsPath,
-  type Drawn,
-  indexAt,
-  lengthOf,
-  LOOKS,
-  logScale,
-  namesOf,
-  requestsPath,
-} from "./model";
+import { type Drawn, lengthOf, LOOKS, logScale } from "./model";
 
 interface ChartProps {
   bars: readonly Drawn[];
@@ -129,124 +119,6 @@ function Frame({ root, width, height, label, cursor, under, mark, children }: Fr
         <PointTip point={active} box={() => mark.current?.getBoundingClientRect()} />
       ) : null}
     </div>
-  );
-}
-
-const PLOT = 176;
-const REQUESTS = 36;
-const BELOW = 20;
-
-export function OverTime(props: ChartProps) {
-  const { bars } = props;
-  const root = useRef<HTMLDivElement>(null);
-  const mark = useRef<SVGRectElement>(null);
-  const width = Math.max(160, useWidth(root) - LEFT - 8);
-  const order = useMemo(() => [...bars.keys()], [bars]);
-  const cursor = useCursor(props, order);
-  const [t0, t1] = [bars[0]?.begin ?? 0, Math.max(...bars.map(({ end }) => end))];
-  const axis = linearAxis(Math.max(...bars.map(lengthOf)), "ns");
-  const most = Math.max(...bars.map(({ requests }) => requests ?? -1));
-  const foot = TOP + PLOT;
-  const x = (time: number): number => LEFT + ((time - t0) / (t1 - t0)) * width;
-  const y = (length: number): number => foot - (length / axis.max) * PLOT;
-  const below = most > 0 ? REQUESTS + 8 : 0;
-  const drawn = useMemo(
-    () => <Bars {...{ bars, x, y, width }} />,
-    // x and y follow from these.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-    [bars, width],
-  );
-  return (
-    <Frame
-      {...{ root, mark, cursor }}
-      width={LEFT + width + 8}
-      height={foot + below + BELOW}
-      label={`Iterations over time, ${bars.length}`}
-      under={(px) => indexAt(bars, t0 + ((px - LEFT) / width) * (t1 - t0))}
-    >
-      <GridLines axis={axis} plot={PLOT} left={LEFT} width={width} />
-      <YTicks axis={axis} plot={PLOT} />
-      {drawn}
-      {below ? (
-        <>
-          <path
-            class="iteration-requests"
-            d={requestsPath(bars, x, (n) => foot + below - 2 - (n / most) * (REQUESTS - 4))}
-          />
-          <text x={LEFT - 8} y={foot + 18} text-anchor="end">
-            {formatCount(most)}
-          </text>
-          <text x={LEFT - 8} y={foot + below - 1} text-anchor="end">
-            requests
-          </text>
-        </>
-      ) : null}
-      {bars.filter(cursor.isMarked).map((bar) => (
-        <rect
-          key={bar.step}
-          ref={bar === cursor.active ? mark : null}
-          class={bar === cursor.active ? "iteration-at" : "iteration-chosen"}
-          x={x(bar.begin) - 1}
-          width={Math.max(1, x(bar.end) - x(bar.begin)) + 2}
-          y={y(lengthOf(bar)) - 1}
-          height={foot - y(lengthOf(bar)) + 2}
-        />
-      ))}
-      <TimeTicks window={{ t0, t1 }} plot={width} x={x} y={foot + below + 14} />
-    </Frame>
-  );
-}
-
-interface BarsProps {
-  bars: readonly Drawn[];
-  x: (time: number) => number;
-  y: (length: number) => number;
-  width: number;
-}
-
-function Bars({ bars, x, y, width }: BarsProps) {
-  return (
-    <>
-      <defs>
-        <pattern id="iteration-odd" width="6" height="6" patternUnits="userSpaceOnUse">
-          <rect class="iteration-odd-ground" width="6" height="6" />
-          <path class="iteration-odd-lines" d="M-1,1L1,-1M0,6L6,0M5,7L7,5" />
-        </pattern>
-      </defs>
-      {LOOKS.map(({ key }) => (
-        <path
-          key={key}
-          class={`iteration-${key}`}
-          d={barsPath(
-            bars.filter(({ look, odd }) => look === key && !odd),
-            x,
-            y,
-          )}
-        />
-      ))}
-      <path
-        class="iteration-odd-bar"
-        d={barsPath(
-          bars.filter(({ odd }) => odd),
-          x,
-          y,
-        )}
-      />
-      {namesOf(bars, x, LEFT, LEFT + width).map(({ index, text, x: at, anchor }) => {
-        const bar = bars[index];
-        return bar ? (
-          <text
-            key={index}
-            class="iteration-name"
-            x={at}
-            y={y(lengthOf(bar)) + 12}
-            text-anchor={anchor}
-          >
-            {text}
-          </text>
-        ) : null;
-      })}
-    </>
   );
 }
 

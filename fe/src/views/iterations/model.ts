@@ -1,7 +1,6 @@
-/** What the Iterations page draws: where each iteration lies in time, what it computed, and which ones are named. */
+/** What the Iterations page draws: how long each iteration takes, and what it computed. */
 
 import type { IterationsPayload } from "../../api/types.gen";
-import { firstWhere } from "../../base/bisect";
 import { formatCount, formatNumber, formatTime } from "../../base/units";
 import { type RowOf, rowsOf } from "../rows";
 
@@ -81,99 +80,6 @@ export const drawnOf = (table: Iterations): Drawn[] =>
   });
 
 export const lengthOf = ({ begin, end }: Drawn): number => end - begin;
-
-/** Rectangles of some bars as one path; of several in one pixel the tallest. `x` and `y` give places in px. */
-export function barsPath(
-  bars: readonly Drawn[],
-  x: (time: number) => number,
-  y: (length: number) => number,
-): string {
-  const foot = y(0);
-  const tallest = new Map<number, { from: number; wide: number; top: number }>();
-  for (const bar of bars) {
-    const from = x(bar.begin);
-    const wide = Math.max(1, x(bar.end) - from);
-    const top = Math.min(y(lengthOf(bar)), foot - 1);
-    const pixel = Math.floor(from);
-    const known = tallest.get(pixel);
-    if (!known || top < known.top) tallest.set(pixel, { from, wide, top });
-  }
-  return [...tallest.values()]
-    .map(
-      ({ from, wide, top }) =>
-        `M${from.toFixed(1)},${foot}V${top.toFixed(1)}h${wide.toFixed(1)}V${foot}z`,
-    )
-    .join("");
-}
-
-/** The number of requests as a line of steps; it breaks where the number is not known. */
-export function requestsPath(
-  bars: readonly Drawn[],
-  x: (time: number) => number,
-  y: (requests: number) => number,
-): string {
-  let path = "";
-  let open = false;
-  let last = "";
-  for (const { begin, end, requests } of bars) {
-    if (requests === null) {
-      open = false;
-      continue;
-    }
-    const [from, to, at] = [x(begin).toFixed(1), x(end).toFixed(1), y(requests).toFixed(1)];
-    if (!open) path += `M${from},${at}`;
-    else if (at !== last) path += `H${from}V${at}`;
-    path += `H${to}`;
-    open = true;
-    last = at;
-  }
-  return path;
-}
-
-/** The iteration at a time, or the nearest one before it. */
-export const indexAt = (bars: readonly Drawn[], time: number): number =>
-  Math.max(0, firstWhere(0, bars.length, (i) => (bars[i]?.begin ?? 0) > time) - 1);
-
-export interface NamedBar {
-  index: number;
-  text: string;
-  x: number;
-  anchor: "start" | "end";
-}
-
-const LETTER = 6.6;
-const MOST_NAMED = 8;
-
-/** Names beside the tallest odd bars: to the left, else to the right, their times alone where a name would cover another one or leave the chart, else none. */
-export function namesOf(
-  bars: readonly Drawn[],
-  x: (time: number) => number,
-  left: number,
-  right: number,
-): NamedBar[] {
-  const taken: (readonly [number, number])[] = [];
-  const odd = bars
-    .flatMap((bar, index) => (bar.odd ? [{ bar, index }] : []))
-    .sort((a, b) => lengthOf(b.bar) - lengthOf(a.bar))
-    .slice(0, MOST_NAMED);
-  for (const { bar } of odd) taken.push([x(bar.begin), x(bar.end)]);
-  return odd.flatMap(({ bar, index }) => {
-    const time = formatTime(lengthOf(bar));
-    const [from, to] = [x(bar.begin) - 6, Math.max(x(bar.end), x(bar.begin) + 1) + 6];
-    for (const text of [`iteration ${bar.step}, ${time}`, time]) {
-      const wide = text.length * LETTER;
-      for (const [a, b, at, anchor] of [
-        [from - wide, from, from, "end"],
-        [to, to + wide, to, "start"],
-      ] as const) {
-        if (a < left || b > right || taken.some(([c, d]) => a < d && c < b)) continue;
-        taken.push([a, b]);
-        return [{ index, text, x: at, anchor }];
-      }
-    }
-    return [];
-  });
-}
 
 export interface LogScale {
   ticks: readonly number[];

@@ -2,10 +2,10 @@ import { fireEvent, screen, waitFor, within } from "@testing-library/preact";
 import { beforeEach, expect, it } from "vitest";
 import type { IterationsPayload } from "../../api/types.gen";
 import { HOSTILE, rowsOf } from "../../testing/cases";
-import { reply } from "../../testing/replies";
+import { GPU, reply } from "../../testing/replies";
 import { plainHeads, serve, show as draw, type Shown, text } from "../../testing/page";
 import { marksOf } from "./charts";
-import { barsPath, drawnOf, indexAt, logScale, namesOf, requestsPath, shortName } from "./model";
+import { drawnOf, logScale, shortName } from "./model";
 import { IterationsView } from "./view";
 
 const VLLM =
@@ -40,38 +40,33 @@ function payload(names: string[]): IterationsPayload {
 let answer: IterationsPayload;
 beforeEach(() => {
   answer = payload([VLLM, "step[DECODE bs=37]", HOSTILE]);
-  serve({ iterations: () => answer });
+  serve({ iterations: () => answer, "critical_path/steps": reply("critical_path/steps", GPU) });
 });
 
 const show = (): Shown["setSteps"] => draw(IterationsView).setSteps;
 
-it("lists iterations, compares phases and draws both charts", async () => {
+it("lists iterations, compares phases, and draws them as steps and by tokens", async () => {
   show();
   await waitFor(() => expect(text()).toContain("3 iterations were recorded"));
   const table = screen.getByRole("grid", { name: "Iterations" });
   expect(within(table).getAllByRole("row")).toHaveLength(4);
   expect(text()).toContain("execute_8192_context_9(sq8155)_generation_37(sq37)");
-  expect(screen.getByRole("group", { name: /^Iterations over time, 3 iterations/ })).toBeTruthy();
+  expect(await screen.findByRole("group", { name: /^Steps by what their ends/ })).toBeTruthy();
   expect(screen.getByRole("group", { name: /^Time by tokens, 3 iterations/ })).toBeTruthy();
-  expect(text()).toContain("iteration 2, 3.00 µs");
   expect(plainHeads()).toEqual([]);
 });
 
-it("tells and chooses iterations by key in both charts", async () => {
+it("tells and chooses iterations by key", async () => {
   const setSteps = show();
   await waitFor(() => expect(text()).toContain("3 iterations"));
-  for (const [name, told] of [
-    [/^Iterations over time/, "iteration 1: decode, steady; time 2.00 µs, requests 37, tokens 37"],
-    [/^Time by tokens/, "iteration 2: decode, steady, odd; time 3.00 µs"],
-  ] as const) {
-    const chart = screen.getByRole("group", { name });
-    fireEvent.focus(chart);
-    for (const key of ["ArrowRight", "ArrowRight"]) fireEvent.keyDown(chart, { key });
-    expect(chart.parentElement?.querySelector("[role=status]")?.textContent).toContain(told);
-    fireEvent.keyDown(chart, { key: "Enter" });
-    fireEvent.blur(chart);
-  }
-  expect(setSteps.mock.calls).toMatchObject([[{ first: 1 }], [{ first: 2 }]]);
+  const chart = screen.getByRole("group", { name: /^Time by tokens/ });
+  fireEvent.focus(chart);
+  for (const key of ["ArrowRight", "ArrowRight"]) fireEvent.keyDown(chart, { key });
+  expect(chart.parentElement?.querySelector("[role=status]")?.textContent).toContain(
+    "iteration 2: decode, steady, odd; time 3.00 µs",
+  );
+  fireEvent.keyDown(chart, { key: "Enter" });
+  expect(setSteps.mock.calls).toMatchObject([[{ first: 2 }]]);
 });
 
 it("says what a single iteration was in words, without a chart", async () => {
@@ -97,7 +92,7 @@ it("says how servers record where there is no iteration", async () => {
   await waitFor(() => expect(text()).toContain("POST /start_profile"));
 });
 
-it("draws the recorded part of each iteration, hatches odd ones, and marks those with tokens", () => {
+it("tells the recorded part of each iteration, and marks those with tokens", () => {
   const bars = drawnOf(answer.iterations);
   expect(bars.map(({ begin, end, look, odd }) => [begin, end, look, odd])).toEqual([
     [300, 1300, "prompt", false],
@@ -105,43 +100,6 @@ it("draws the recorded part of each iteration, hatches odd ones, and marks those
     [10000, 13000, "decode", true],
   ]);
   expect(marksOf(bars)).toEqual([1, 2, 0]);
-  const same = (value: number): number => value / 1000;
-  expect(barsPath(bars, same, (length) => 10 - length / 1000)).toBe(
-    "M0.3,10V9.0h1.0V10zM5.0,10V8.0h2.0V10zM10.0,10V7.0h3.0V10z",
-  );
-  // Of many in one pixel the tallest is left.
-  expect(
-    barsPath(
-      bars,
-      () => 3,
-      (length) => 10 - length / 1000,
-    ),
-  ).toBe("M3.0,10V7.0h1.0V10z");
-  expect(requestsPath(bars, same, (n) => n)).toBe("M0.3,46.0H1.3H5.0V37.0H7.0H13.0");
-  expect([-1, 300, 4999, 5000, 1e9].map((time) => indexAt(bars, time))).toEqual([0, 0, 0, 1, 2]);
-});
-
-it("breaks the line of requests where their number is not known", () => {
-  const bars = drawnOf(answer.iterations);
-  const gap = bars.map((bar, i) => ({ ...bar, requests: i === 1 ? null : 5 }));
-  expect(requestsPath(gap, Number, (n) => n)).toBe("M300.0,5.0H1300.0M10000.0,5.0H13000.0");
-});
-
-it("names odd iterations beside them, none over another or over its neighbour", () => {
-  const [, , odd] = drawnOf(answer.iterations);
-  const at = (begin: number) => ({ ...odd!, begin, end: begin + 30 });
-  const found = (...begins: number[]) => namesOf(begins.map(at), Number, 0, 1000);
-  expect(found(500).map(({ anchor }) => anchor)).toEqual(["end"]);
-  expect(found(20).map(({ anchor }) => anchor)).toEqual(["start"]);
-  expect(found(400, 500).map(({ x, anchor }) => [x, anchor])).toEqual([
-    [394, "end"],
-    [536, "start"],
-  ]);
-  expect(found(100, 200).map(({ text, anchor }) => [text, anchor])).toEqual([
-    ["30 ns", "end"],
-    ["iteration 2, 30 ns", "start"],
-  ]);
-  expect(found(10, 60).length).toBe(1);
 });
 
 it("has round marks on a logarithmic axis", () => {

@@ -12,7 +12,8 @@ import { gridParams } from "../grid_params";
 import { InShort, useAllSteps, viewOf } from "../loaded";
 import { rowsOf } from "../rows";
 import { TableView } from "../table_view";
-import { ByTokens, Legend, marksOf, OverTime } from "./charts";
+import { StepCauses } from "../steps/view";
+import { ByTokens, Legend, marksOf } from "./charts";
 import { drawnOf, lookOf, shortName, titleOf, tokensOf } from "./model";
 
 export const IterationsView = viewOf("iterations", [60, 300, 400], IterationsPage);
@@ -100,19 +101,13 @@ function Charts(props: PageProps & { phases: ComponentChildren }) {
   return (
     <>
       <Card>
-        <Figure
-          title="Iterations over time"
-          term="iterations_over_time"
-          note="width and height: how long each took"
-        >
-          <Legend bars={bars} />
-          <OverTime {...chart} />
-        </Figure>
+        <StepCauses {...props} ranks="own" />
       </Card>
       <div class={marks.length ? "iterations-two" : ""}>
         {marks.length ? (
           <Card>
             <Figure title="Time by tokens" term="iteration_scatter" note="a mark per iteration">
+              <Legend bars={bars} />
               <ByTokens {...chart} />
             </Figure>
           </Card>

@@ -1,3 +1,5 @@
+import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import type { FindingsPayload, OverviewPayload } from "../../api/types.gen";
 import type { ViewProps } from "../../state/view";
 import { Icon } from "../../widgets";
@@ -7,6 +9,9 @@ import { lacks } from "../missing";
 type Told = Pick<FindingsPayload, "headline" | "detail" | "about" | "line" | "progress">;
 
 interface AnswerProps extends Pick<ViewProps, "hrefOf"> {
+  children?: ComponentChildren;
+  /** Whose step it is, where a job has several ranks. */
+  whose?: string;
   payload: Pick<OverviewPayload, "headline" | "first_look" | "missing">;
   /** The answer of the findings; empty where there is none, null while they are looked for. */
   told: Told | "" | null;
@@ -18,24 +23,34 @@ interface AnswerProps extends Pick<ViewProps, "hrefOf"> {
 const FIRST = ["loss"];
 
 /** What the run is, the answer in one sentence, and where and what then. Before every rank is read there is no cause to take back. */
-export function Answer({ payload, told: found, rank = "", hrefOf }: AnswerProps) {
+export function Answer(props: AnswerProps) {
+  const { payload, told: found, whose = "", rank = "", hrefOf, children } = props;
   const told = found && found.progress < 1 ? null : found;
-  const first = told === null ? payload.first_look : null;
+  const first = told === null ? payload.first_look : "";
+  const long = useLong(!!rank && !!first);
   const warnings = payload.headline.filter(({ key }) => FIRST.includes(key));
-  const look = rank ? first?.headline.replace(/\.$/, ` on ${rank}.`) : first?.headline;
+  const look = rank ? first.replace(/\.$/, ` on ${rank}.`) : first;
   return (
     <section class="answer" aria-label="In short">
-      <p class="answer-about">{found ? found.about : ""}</p>
+      <p class="answer-about">
+        {found ? [found.about, whose].filter(Boolean).join(" · ") : ""}
+        {children}
+      </p>
       {told === "" ? null : (
         <h1 class={`headline-first${told === null ? " muted" : ""}`}>
-          {told?.headline ?? look ?? "Looking for findings …"}
+          {told?.headline ?? (look || "Looking for findings …")}
         </h1>
       )}
       <p class="headline-detail">
         {told ? <Detail {...told} /> : null}
         {first ? (
           <>
-            <FirstLook /> Why, and what to change, is being worked out. Ready:{" "}
+            <FirstLook /> Why, and what to change, is known when all of it is read. Ready:{" "}
+            {long ? (
+              <>
+                <a href={hrefOf("overview", { ranks: "own", all: "" })}>{rank} alone</a>,{" "}
+              </>
+            ) : null}
             <a href={hrefOf("operator")}>Operators</a>
             {lacks(payload.missing, "device") ? null : (
               <>
@@ -52,6 +67,19 @@ export function Answer({ payload, told: found, rank = "", hrefOf }: AnswerProps)
       ))}
     </section>
   );
+}
+
+/** Whether something has been so for so long that what is there is offered, ms. */
+const LONG = 30_000;
+
+function useLong(is: boolean): boolean {
+  const [long, setLong] = useState(false);
+  useEffect(() => {
+    setLong(false);
+    const timer = is ? setTimeout(() => setLong(true), LONG) : undefined;
+    return () => clearTimeout(timer);
+  }, [is]);
+  return long;
 }
 
 const PLACE = /(\S+\.py:\d+)/;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { CATEGORIES } from "../../base/theme";
-import { overview, step } from "../../testing/cases";
+import { overview } from "../../testing/cases";
 import { CPU, GPU, reply } from "../../testing/replies";
-import { categoryShares, occurring, stepMarks } from "./model";
+import { categoryShares, occurring } from "./model";
 import { rowsOf } from "../rows";
 
 describe("categories", () => {
@@ -34,13 +34,4 @@ describe("categories", () => {
     ]);
     expect(occurring([])).toEqual([]);
   });
-});
-
-it("stepMarks says each mark in words", () => {
-  expect(stepMarks(step(0, { cold: true, odd: true, cut: true })).map((m) => m.word)).toEqual([
-    "odd",
-    "cold",
-    "in part",
-  ]);
-  expect(stepMarks(step(0))).toEqual([]);
 });

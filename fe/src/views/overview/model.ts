@@ -46,32 +46,6 @@ export const several = ({ steps }: OverviewPayload): number => steps.steps[0] ??
 /** The number that a person knows a step by. */
 export const stepLabel = (step: Step): string => stepName(step.name, step.step);
 
-/** What a step may be marked with, in words (never by colour alone). */
-export const MARKS = [
-  { flag: "odd", word: "odd", term: "odd_step", why: "It takes much longer than the others." },
-  {
-    flag: "cold",
-    word: "cold",
-    term: "cold_step",
-    why: "It took clearly longer than the rest because things are set up in it.",
-  },
-  {
-    flag: "cut",
-    word: "in part",
-    term: "cut_step",
-    why: "Only a part of it was recorded, so no mean counts it.",
-  },
-] as const;
-
-/** What a step's kind is called where steps are of several kinds; cold ones are marked anyway. */
-export const kindOf = ({ kind, cold }: Step): string => (cold ? "" : kind);
-
-export const stepMarks = (step: Step): { word: string; why: string }[] =>
-  MARKS.filter(({ flag }) => step[flag]).map(({ flag, word, why }) => ({
-    word,
-    why: (flag === "odd" && step.odd_reason) || why,
-  }));
-
 /** Categories that occur in any of the steps: the legend needs no entry for the others. */
 export function occurring(steps: readonly Step[]): Category[] {
   return CATEGORIES.filter((category) => steps.some((step) => (step[`${category}_ns`] ?? 0) > 0));

@@ -1,12 +1,12 @@
-import { cleanup, render, screen } from "@testing-library/preact";
-import { describe, expect, it } from "vitest";
+import { act, render, screen } from "@testing-library/preact";
+import { describe, expect, it, vi } from "vitest";
 import type { DefectItem } from "../../api/types.gen";
 import { device, findings, GPU_WORDS, HOSTILE, overview, step, stepsOf } from "../../testing/cases";
 import { viewProps, text } from "../../testing/page";
 import { Notes } from "../loaded";
 import { Answer } from "./answer";
-import { Health, HealthNote } from "./recording";
-import { AverageTable, Devices, MarkLegend, stepBars, StepChart } from "./parts";
+import { Health, healthText } from "./foot";
+import { AverageTable, Devices, stepBars, StepChart } from "./parts";
 import { rowsOf } from "../rows";
 
 const { hrefOf } = viewProps({}, { setParam: () => undefined, setSteps: () => undefined });
@@ -21,7 +21,7 @@ describe("Answer", () => {
     ]);
     expect(text()).not.toContain("first look");
     expect(document.querySelector(".headline-detail")?.textContent).toBe(findings().detail);
-    expect(text()).toContain("Training · CPU only · step 4, the median of 4");
+    expect(text()).toContain("Step 4, the median of 4 · training · CPU only");
     expect(screen.getByText("cnn.py:24").title).toBe("cnn.py(24): __getitem__");
   });
 
@@ -31,9 +31,9 @@ describe("Answer", () => {
       const found = document.querySelector(".headline-first.muted");
       return [found?.textContent, screen.getAllByText("first look").length];
     };
-    expect(headline()).toEqual([overview().first_look?.headline, 1]);
+    expect(headline()).toEqual([overview().first_look, 1]);
     expect(text()).toContain(
-      "Why, and what to change, is being worked out. Ready: Operators, Kernels",
+      "Why, and what to change, is known when all of it is read. Ready: Operators, Kernels",
     );
     rerender(
       <Answer
@@ -44,10 +44,21 @@ describe("Answer", () => {
       />,
     );
     // What part of the ranks says may be taken back.
-    expect(headline()).toEqual([overview().first_look?.headline.replace(/\.$/, " on rank 0."), 1]);
+    expect(headline()).toEqual([overview().first_look.replace(/\.$/, " on rank 0."), 1]);
     expect(text()).not.toContain(findings().headline);
-    rerender(<Answer told={null} payload={overview({ first_look: null })} hrefOf={hrefOf} />);
+    rerender(<Answer told={null} payload={overview({ first_look: "" })} hrefOf={hrefOf} />);
     expect(document.querySelector(".headline-first")?.textContent).toContain("Looking for");
+  });
+
+  it("offers the rank that is read as its own subject once the others take long", () => {
+    vi.useFakeTimers();
+    const told = findings([], { progress: 0.4 });
+    render(<Answer told={told} payload={overview()} rank="rank 0" hrefOf={hrefOf} />);
+    expect(screen.queryByText("rank 0 alone")).toBeNull();
+    void act(() => void vi.advanceTimersByTime(31_000));
+    const link = screen.getByText("rank 0 alone");
+    expect(link.getAttribute("href")).toBe("#overview?ranks=own&all=");
+    vi.useRealTimers();
   });
 
   it("says that a part is lost, also without findings, and draws names as text", () => {
@@ -132,18 +143,17 @@ describe("Devices", () => {
 });
 
 describe("stepBars", () => {
-  it("marks odd steps with the reason, notes cold and cut ones, and fades what is not selected", () => {
-    const [plain, odd, both, away] = stepBars([
+  it("marks odd steps with the reason, and fades what is not selected", () => {
+    const bars = stepBars([
       step(0),
       step(1, { odd: true, odd_reason: "12 ms more DataLoader time" }),
-      step(2, { cold: true, cut: true }),
-      step(3, { selected: false }),
+      step(2, { selected: false }),
     ]);
-    expect(plain).toMatchObject({ mark: "", faded: false });
-    expect(odd?.mark).toBe("odd: 12 ms more DataLoader time");
-    expect(both?.mark).toBe("");
-    expect(both?.note).toMatch(/^cold: .* in part: /);
-    expect(away?.faded).toBe(true);
+    expect(bars.map(({ mark, faded }) => [mark, faded])).toEqual([
+      ["", false],
+      ["odd: 12 ms more DataLoader time", false],
+      ["", true],
+    ]);
   });
 
   it("adds up to the wall time for every step", () => {
@@ -155,22 +165,17 @@ describe("stepBars", () => {
 });
 
 describe("StepChart", () => {
-  it("names the marks that occur", () => {
-    render(<MarkLegend steps={[step(0, { cold: true }), step(1, { odd: true })]} />);
-    expect(document.querySelector(".mark-legend")?.textContent).toBe("odd: 1cold: 0");
-  });
-
   it("stands steps without a name, without time, and hundreds of them", () => {
     const steps = stepsOf(
       Array.from({ length: 300 }, (_, i) => step(i, { name: i ? HOSTILE : "" })),
     );
     render(
-      <StepChart payload={overview({ steps })} chosen={3} onChoose={() => undefined} note="">
+      <StepChart payload={overview({ steps })} chosen={3} onChoose={() => undefined}>
         {""}
       </StepChart>,
     );
     expect(document.querySelector("img")).toBeNull();
-    expect(text()).toContain("Each step, and the average");
+    expect(document.querySelectorAll(".stack-bar")).toHaveLength(300);
   });
 });
 
@@ -253,12 +258,8 @@ describe("Health", () => {
     expect(text()).toContain("Touches no step time.");
     expect(text()).toContain("of another version");
     expect(document.querySelector("img")).toBeNull();
-    cleanup();
-    render(<HealthNote items={items} />);
-    expect(text()).toBe("1 error, 1 data loss");
-    cleanup();
-    render(<HealthNote items={[]} />);
-    expect(text()).toBe("sound");
+    expect(healthText(items)).toBe("1 error, 1 data loss");
+    expect(healthText([])).toBe("sound");
   });
 
   it("claims nothing about time where a defect is not located", () => {

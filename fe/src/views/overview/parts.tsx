@@ -1,20 +1,12 @@
 import { clamp } from "../../base/clamp";
 import type { ComponentChildren } from "preact";
 import type { Average, DeviceSummary, OverviewPayload, Vocabulary } from "../../api/types.gen";
-import { CATEGORIES, categoryColor } from "../../base/theme";
+import { categoryColor } from "../../base/theme";
 import { formatExactTime, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
-import { Badge, Figure, StackedBars, Term, type FigureTable, type StackedBar } from "../../widgets";
+import { StackedBars, Term, type StackedBar } from "../../widgets";
 import { rowsOf, type Step } from "../rows";
-import {
-  CATEGORY_LABELS,
-  categoryShares,
-  kindOf,
-  occurring,
-  MARKS,
-  stepLabel,
-  stepMarks,
-} from "./model";
+import { CATEGORY_LABELS, categoryShares, occurring, stepLabel } from "./model";
 
 interface Metric {
   /** Names the definition, too. */
@@ -129,49 +121,17 @@ export function Devices({
   );
 }
 
-/** The bars of the step chart; marks and notes in words. */
+/** The bars of the step chart. */
 export function stepBars(steps: readonly Step[]): StackedBar[] {
   const categories = occurring(steps);
-  return steps.map((step) => {
-    const marks = stepMarks(step);
-    const odd = marks.find((mark) => mark.word === "odd");
-    const others = marks.filter((mark) => mark !== odd);
-    return {
-      key: step.step,
-      label: stepLabel(step),
-      title: `step ${stepLabel(step)} (${step.name})`,
-      values: categories.map((category) => (step[`${category}_ns`] ?? 0) / step.steps),
-      mark: odd ? `odd: ${odd.why}` : "",
-      note: [
-        kindOf(step) && `kind: ${kindOf(step)}.`,
-        ...others.map((mark) => `${mark.word}: ${mark.why}`),
-      ]
-        .filter(Boolean)
-        .join(" "),
-      faded: !step.selected,
-    };
-  });
-}
-
-function stepTable(steps: readonly Step[]): FigureTable {
-  return {
-    columns: [
-      { label: "Step" },
-      { label: "Wall time", unit: "ns" },
-      ...CATEGORIES.map((category) => ({ label: CATEGORY_LABELS[category], unit: "ns" as const })),
-      { label: "Kind" },
-      { label: "Marks" },
-    ],
-    rows: steps.map((step) => [
-      step.name,
-      step.wall_ns,
-      ...CATEGORIES.map((category) => step[`${category}_ns`]),
-      step.kind,
-      stepMarks(step)
-        .map((mark) => mark.word)
-        .join(", "),
-    ]),
-  };
+  return steps.map((step) => ({
+    key: step.step,
+    label: stepLabel(step),
+    title: `step ${stepLabel(step)} (${step.name})`,
+    values: categories.map((category) => (step[`${category}_ns`] ?? 0) / step.steps),
+    mark: step.odd ? `odd: ${step.odd_reason || "far longer than the others of its kind"}` : "",
+    faded: !step.selected,
+  }));
 }
 
 interface StepChartProps {
@@ -179,7 +139,6 @@ interface StepChartProps {
   /** Index of the one chosen step, if it is one. */
   chosen: number | null;
   onChoose: (index: number) => void;
-  note: ComponentChildren;
   /** The table of the categories, which is also the legend. */
   children: ComponentChildren;
 }
@@ -190,7 +149,7 @@ const SLOT = 64,
   AXIS = 70;
 
 /** Stacked bars per step, no wider than they need, and the table beside them. */
-export function StepChart({ payload, chosen, onChoose, note, children }: StepChartProps) {
+export function StepChart({ payload, chosen, onChoose, children }: StepChartProps) {
   const { average } = payload;
   const steps = rowsOf(payload.steps);
   const series = occurring(steps).map((category) => ({
@@ -200,45 +159,24 @@ export function StepChart({ payload, chosen, onChoose, note, children }: StepCha
     term: category,
   }));
   return (
-    <Figure title="Each step, and the average" note={note} table={stepTable(steps)} name="steps">
-      <div class="overview-split">
-        <div class="overview-chart" style={{ maxWidth: `${steps.length * SLOT + AXIS}px` }}>
-          <StackedBars
-            label="Time of each step by category"
-            series={series}
-            bars={stepBars(steps)}
-            unit="ns"
-            height={CHART_HEIGHT}
-            legend={false}
-            selected={chosen}
-            onSelect={onChoose}
-            line={
-              average && average.steps > 1 ? { value: average.wall_ns, label: "mean" } : undefined
-            }
-          />
-        </div>
-        {children}
+    <div class="overview-split">
+      <div class="overview-chart" style={{ maxWidth: `${steps.length * SLOT + AXIS}px` }}>
+        <StackedBars
+          label="Time of each step by category"
+          series={series}
+          bars={stepBars(steps)}
+          unit="ns"
+          height={CHART_HEIGHT}
+          legend={false}
+          selected={chosen}
+          onSelect={onChoose}
+          line={
+            average && average.steps > 1 ? { value: average.wall_ns, label: "mean" } : undefined
+          }
+        />
       </div>
-    </Figure>
-  );
-}
-
-/** Which marks occur, with the steps that bear them. */
-export function MarkLegend({ steps }: { steps: readonly Step[] }) {
-  const found = MARKS.map((mark) => ({
-    ...mark,
-    names: steps.filter((step) => step[mark.flag]).map(stepLabel),
-  })).filter(({ names }) => names.length);
-  if (!found.length) return null;
-  return (
-    <span class="mark-legend">
-      {found.map(({ word, term, names }) => (
-        <Badge key={word} tone={word === "cold" ? "neutral" : "warn"}>
-          <Term id={term}>{word}</Term>: {names.slice(0, 5).join(", ")}
-          {names.length > 5 ? " …" : ""}
-        </Badge>
-      ))}
-    </span>
+      {children}
+    </div>
   );
 }
 

@@ -7,7 +7,7 @@ import type {
   StepDifferencePayload,
 } from "../../api/types.gen";
 import { formatCount } from "../../base/units";
-import { stepName } from "../../base/words";
+import { capitalised, stepName } from "../../base/words";
 import { ALL_STEPS, onlyOne, sideParams, type ViewProps } from "../../state/view";
 import {
   type FigureTable,
@@ -49,6 +49,32 @@ function lanesOf({ lanes, device }: StepCausesPayload, place: number): StackedBa
 
 const STACKED = ["device", "host"] as const;
 
+/** A panel of bars on a scale of its own. */
+export interface StepPanel {
+  /** Of the kind; empty where there is but one. */
+  title: string;
+  line: { value: number; label: string } | undefined;
+  bars: StackedBar[];
+}
+
+/** The bars by kind, in the order in which the kinds come; what is of none, as a cold step, stands with the one with most time. */
+export function panelsOf(payload: StepCausesPayload): StepPanel[] {
+  const { kinds, median, median_ns, steps } = payload;
+  const bars = barsOf(payload);
+  const line = (value: number) => ({ value, label: "median" });
+  if (kinds.length < 2)
+    return [{ title: "", line: median >= 0 ? line(median_ns) : undefined, bars }];
+  const names = kinds.map(({ name }) => name);
+  const kindAt = (place: number): number => Math.max(0, names.indexOf(steps.kind[place] ?? ""));
+  return kinds
+    .map(({ name, median_ns }, kind) => ({
+      title: capitalised(name),
+      line: line(median_ns),
+      bars: bars.filter((_, place) => kindAt(place) === kind),
+    }))
+    .sort((a, b) => (a.bars[0]?.key ?? 0) - (b.bars[0]?.key ?? 0));
+}
+
 export function barsOf(payload: StepCausesPayload): StackedBar[] {
   const series = seriesOf(payload);
   return rowsOf(payload.steps).map((row, place) => {
@@ -59,7 +85,7 @@ export function barsOf(payload: StepCausesPayload): StackedBar[] {
       label,
       title: `step ${label}`,
       values: series.map(({ key }) => Math.max(0, timeOf(row, key)) / row.steps),
-      mark: row.odd ? "odd: far longer than the others" : "",
+      mark: row.odd ? "odd: far longer than the others of its kind" : "",
       note: row.wall_ns < 0 ? "its critical path is not known" : said.join("; "),
       faded: row.cold,
       lanes: lanesOf(payload, place),
@@ -69,15 +95,23 @@ export function barsOf(payload: StepCausesPayload): StackedBar[] {
 
 export function tableOf(payload: StepCausesPayload): FigureTable {
   const series = seriesOf(payload);
+  const kinds = payload.kinds.length > 1;
   return {
     columns: [
       { label: "Step" },
+      ...(kinds ? [{ label: "Kind" }] : []),
       { label: "Length", unit: "ns" },
       ...series.map(({ label }) => ({ label, unit: "ns" as const })),
     ],
     rows: rowsOf(payload.steps).map((row) => {
       const known = (time: number): number | null => (row.wall_ns < 0 ? null : time);
-      return [row.name, known(row.wall_ns), ...series.map(({ key }) => known(timeOf(row, key)))];
+      const kind = kinds ? [row.kind] : [];
+      return [
+        row.name,
+        ...kind,
+        known(row.wall_ns),
+        ...series.map(({ key }) => known(timeOf(row, key))),
+      ];
     }),
   };
 }

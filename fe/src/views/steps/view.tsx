@@ -1,14 +1,15 @@
 /** All steps by what their ends waited for, and, below them, why one of them takes longer than the median step. */
 
 import type { StepCausesPayload } from "../../api/types.gen";
+import { formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { ALL_STEPS, rowOfStep, viewQuery, type ViewProps } from "../../state/view";
-import { Button, EmptyState, Figure, Skeleton, StackedBars } from "../../widgets";
+import { Button, EmptyState, Figure, SeriesLegend, Skeleton, StackedBars } from "../../widgets";
 import { categoryLooks } from "../critical_path/groups";
 import { Loaded } from "../loaded";
 import { rowsOf } from "../rows";
-import { barsOf, noteOf, seriesOf, tableOf } from "./model";
+import { noteOf, panelsOf, seriesOf, tableOf } from "./model";
 import { Why } from "./why";
 
 export function StepsView(props: ViewProps) {
@@ -24,10 +25,12 @@ type Ranks = "own" | "all";
 /** `own`: the path of this rank alone; else, where the run has several, that through all ranks. */
 interface StepCausesProps extends ViewProps {
   ranks?: Ranks;
+  /** Beside a legend of the same colours. */
+  brief?: boolean;
 }
 
 /** The bars and, in place, the waterfall of the step that the address names (`why`). It is of all steps, whichever are chosen. */
-export function StepCauses({ ranks = "all", ...props }: StepCausesProps) {
+export function StepCauses({ ranks = "all", brief = false, ...props }: StepCausesProps) {
   const query = viewQuery({ selection: props.selection, steps: ALL_STEPS }, { ranks });
   const resource = useResource("critical_path/steps", query);
   useUntilComplete(resource);
@@ -42,16 +45,16 @@ export function StepCauses({ ranks = "all", ...props }: StepCausesProps) {
             text="This place compares steps: record several, and mark each with profiler.step()."
           />
         ) : (
-          <Steps {...props} payload={payload} ranks={ranks} />
+          <Steps {...props} payload={payload} ranks={ranks} brief={brief} />
         )
       }
     </Loaded>
   );
 }
 
-type StepsProps = ViewProps & { payload: StepCausesPayload; ranks: Ranks };
+type StepsProps = ViewProps & { payload: StepCausesPayload; ranks: Ranks; brief: boolean };
 
-function Steps({ payload, ranks, ...props }: StepsProps) {
+function Steps({ payload, ranks, brief, ...props }: StepsProps) {
   const { params, setParam } = props;
   const rows = rowsOf(payload.steps);
   const why = /^\d{1,9}$/.test(params.why ?? "") ? Number(params.why) : null;
@@ -82,20 +85,34 @@ function Steps({ payload, ranks, ...props }: StepsProps) {
           ) : null
         }
       >
-        <StackedBars
-          label="Steps by what their ends waited for"
-          series={seriesOf(payload)}
-          looks={categoryLooks(payload.device)}
-          bars={barsOf(payload)}
-          unit="ns"
-          height={200}
-          {...(payload.median >= 0 ? { line: { value: payload.median_ns, label: "median" } } : {})}
-          selected={open?.step ?? null}
-          onSelect={(step) => {
-            const row = rows.find((one) => one.step === step);
-            setParam("why", !row || row === open ? null : String(row.longest));
-          }}
-        />
+        {payload.kinds.length && !brief ? <SeriesLegend series={seriesOf(payload)} /> : null}
+        <div class="step-panels">
+          {panelsOf(payload).map(({ title, line, bars }) => (
+            <div key={title} style={{ flexGrow: bars.length + 2 }}>
+              {title ? (
+                <p class="step-panel">
+                  <strong>{title}</strong> own scale
+                  {brief ? "" : `, median ${formatTime(line?.value ?? null)}`}
+                </p>
+              ) : null}
+              <StackedBars
+                label={`${title || "Steps"} by what their ends waited for`}
+                series={seriesOf(payload)}
+                looks={categoryLooks(payload.device)}
+                bars={bars}
+                unit="ns"
+                height={brief ? 190 : 200}
+                {...(line ? { line } : {})}
+                legend={!title && !brief}
+                selected={open?.step ?? null}
+                onSelect={(step) => {
+                  const row = rows.find((one) => one.step === step);
+                  setParam("why", !row || row === open ? null : String(row.longest));
+                }}
+              />
+            </div>
+          ))}
+        </div>
       </Figure>
       {open && why !== null ? (
         <Why

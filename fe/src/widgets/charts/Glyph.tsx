@@ -85,6 +85,7 @@ export function Glyph(props: GlyphProps) {
   const drawn = useMemo(() => drawGlyph(lanes, width, size), [lanes, width, size]);
   const rail = ranks.length || lanes.cuts.length ? RAIL : 0;
   const foot = size === "full" ? PHASES : 0;
+  const whole = rail + drawn.height + foot + (axis ? TICKS : 0);
   const { at, draft, handlers } = usePointing(props, width);
   const part = draft ?? chosen;
   const pointed = at === null ? undefined : stretches[at];
@@ -101,7 +102,9 @@ export function Glyph(props: GlyphProps) {
       <div class="glyph-plot" ref={root} role="group" tabIndex={0} aria-label={label} {...handlers}>
         <svg
           width={all}
-          height={rail + drawn.height + foot + (axis ? TICKS : 0)}
+          height={whole}
+          viewBox={`0 0 ${all} ${whole}`}
+          preserveAspectRatio="none"
           aria-hidden="true"
         >
           <Hatches id={id} series={looks} />

@@ -1,45 +1,46 @@
-/** What was recorded, on what, and how far it can be trusted. */
+/** What was recorded, on what, and how far it can be trusted: one line that opens. */
 
-import type { DefectItem, Fact, OverviewPayload } from "../../api/types.gen";
+import type { DefectItem, Fact } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
-import { type ViewProps, viewQuery } from "../../state/view";
-import { Badge, Term, Tooltip } from "../../widgets";
+import { viewQuery } from "../../state/view";
+import { Badge, Tooltip } from "../../widgets";
 import { fact } from "../fact";
 import { MissingList, Notes } from "../loaded";
+import type { OfOverview } from "./view";
 
-export function Recording({ payload, ...props }: ViewProps & { payload: OverviewPayload }) {
+export function Foot({ payload, ...props }: OfOverview) {
   const { recording, configuration, missing, health, notes, devices, vocabulary } = payload;
   const efficiency = useResource(devices.length ? "efficiency" : null, viewQuery(props));
   const mfu = efficiency.data?.mfu ?? null;
+  const lacking = missing.map(({ what }) => what.toLowerCase()).join(", ");
   return (
-    <section class="recording" aria-labelledby="this-recording">
-      <header class="section-head">
-        <h2 id="this-recording">This recording</h2>
-      </header>
-      <dl class="facts">
-        {recording.map(factLine)}
-        {fact(
-          <Term id="mfu">Of the {vocabulary.device}’s peak (MFU)</Term>,
-          mfu === null ? null : formatShare(mfu),
+    <details class="foot">
+      <summary>
+        {recording.map(({ label, value, hint }) => (
+          <span key={label} title={hint}>
+            {label} {value}
+          </span>
+        ))}
+        {mfu === null ? null : (
+          <span>
+            {formatShare(mfu)} of the {vocabulary.device}’s peak (MFU)
+          </span>
         )}
-        {fact(<Term id="health">Trace health</Term>, <HealthNote items={health} />)}
-      </dl>
-      <MissingList missing={missing} />
-      {health.length ? (
-        <details class="fold">
-          <summary>What is wrong with the trace</summary>
-          <Health items={health} />
-        </details>
-      ) : null}
-      {configuration.length ? (
-        <details class="fold">
-          <summary>Configuration and versions</summary>
-          <dl class="facts">{configuration.map(factLine)}</dl>
-        </details>
-      ) : null}
+        {lacking ? <span>Not recorded: {lacking}</span> : null}
+        <span>Trace health: {healthText(health)}</span>
+        <span class="foot-more">
+          {notes.length
+            ? `${formatCount(notes.length)} ${notes.length > 1 ? "notes" : "note"}, `
+            : ""}
+          configuration{lacking ? ", how to record more" : ""}
+        </span>
+      </summary>
       <Notes notes={notes} />
-    </section>
+      <Health items={health} />
+      <MissingList missing={missing} />
+      <dl class="facts">{configuration.map(factLine)}</dl>
+    </details>
   );
 }
 
@@ -65,26 +66,17 @@ const SEVERITIES: Readonly<
 };
 
 /** How many of which severity. */
-export function HealthNote({ items }: { items: readonly DefectItem[] }) {
-  const counts = Object.entries(SEVERITIES)
-    .map(([severity, names]) => ({
-      ...names,
-      count: items.filter((item) => item.severity === severity).length,
-    }))
-    .filter(({ count }) => count);
-  return (
-    <>
-      {counts.length
-        ? counts
-            .map(({ word, words, count }) => `${count} ${count === 1 ? word : words}`)
-            .join(", ")
-        : "sound"}
-    </>
-  );
+export function healthText(items: readonly DefectItem[]): string {
+  const counts = Object.entries(SEVERITIES).map(([severity, { word, words }]) => {
+    const count = items.filter((item) => item.severity === severity).length;
+    return count ? `${count} ${count === 1 ? word : words}` : "";
+  });
+  return counts.filter(Boolean).join(", ") || "sound";
 }
 
 /** What was wrong with the trace, how much step time it touches, which figures to doubt. */
 export function Health({ items }: { items: readonly DefectItem[] }) {
+  if (!items.length) return null;
   return (
     <ul class="defects">
       {items.map((item) => {

@@ -1,0 +1,43 @@
+/** Beside what to change, where there is but one step: its longest kernels, else what would tell more. */
+
+import { formatTime } from "../../base/units";
+import { useResource } from "../../state/resource";
+import { viewQuery } from "../../state/view";
+import { GainBar } from "../findings/parts";
+import { MissingList } from "../loaded";
+import { rowsOf } from "../rows";
+import type { OfOverview } from "./view";
+
+const MOST = 6;
+
+export function Longest({ payload, ...props }: OfOverview) {
+  const query = viewQuery(props, { group: "name" as const });
+  const { data } = useResource(payload.devices.length ? "kernel" : null, query);
+  const rows = (data ? rowsOf(data.rows) : [])
+    .sort((a, b) => b.total_ns - a.total_ns)
+    .slice(0, MOST);
+  const most = rows[0]?.total_ns ?? 0;
+  const calls = payload.missing.filter(({ call }) => call);
+  if (!most && (payload.devices.length || !calls.length)) return null;
+  return (
+    <section aria-labelledby="longest">
+      <header class="section-head">
+        <h2 id="longest">{most ? "Longest kernels" : "What would tell more"}</h2>
+        {most ? <a href={props.hrefOf("kernel")}>All kernels</a> : null}
+      </header>
+      {most ? (
+        <ul class="longest">
+          {rows.map(({ name, short_name, total_ns }) => (
+            <li key={name} title={name}>
+              <code>{short_name || name}</code>
+              <span class="number">{formatTime(total_ns)}</span>
+              <GainBar share={total_ns / most} />
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <MissingList missing={calls} />
+      )}
+    </section>
+  );
+}

@@ -31,6 +31,8 @@ from msgspec.structs import replace
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from torch_tb_profiler.analysis.diff.aligned_steps import DrawnStep, align, ties
+
 from tests.builders.delays import delayed
 from tests.loading import load
 from torch_tb_profiler.analysis.arrays.intervals import totals, union
@@ -39,7 +41,6 @@ from torch_tb_profiler.analysis.diff.aligned_recordings import (
     RecordedSide,
     align_recordings,
 )
-from torch_tb_profiler.analysis.diff.aligned_steps import DrawnStep, align, ties
 from torch_tb_profiler.analysis.diff.step_path import GroupTimes, step_path
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.insight import build_insight

@@ -133,7 +133,7 @@ def test_a_path_of_several_steps_is_their_mean() -> None:
     trace = trace_of([*steps((0, 100), (100, 300)), span("cpu_op", "aten::mm", 0, 400)])
     facts = derive(trace)
     both, *each = (
-        CriticalPath.of(facts, build_insight(trace, facts), trace["spans"]["name"], rows).total
+        CriticalPath.of(facts, build_insight(trace, facts), trace["spans"], rows).total
         for rows in ([0, 1], [0], [1])
     )
     assert both == sum(each) / 2 > 0

@@ -131,7 +131,7 @@ def _chains(facts: Facts, insight: Insight) -> Callable[[int, int, int, int, int
 
 def _upwards(parent: Array, row: int) -> Ints:
     """A row and those around it."""
-    found = []
+    found: list[int] = []
     while row >= 0 and len(found) < MOST_FRAMES:
         found.append(row)
         row = int(parent[row])

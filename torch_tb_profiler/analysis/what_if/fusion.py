@@ -87,8 +87,8 @@ def _fusions(scene: Scene) -> Fusions:
         if key not in known:
             numbers = workload.tolist()
             some = [step for number in numbers if (step := steps[number]) is not None]
-            texts = [named[number] for number in numbers]
-            known[key] = list(_chains(inner_tensors(some), texts, moved[workload], writes))
+            called = [named[number] for number in numbers]
+            known[key] = list(_chains(inner_tensors(some), called, moved[workload], writes))
         for one in known[key]:
             call += [first + member for member in one.members]
             kept += one.share

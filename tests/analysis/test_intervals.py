@@ -98,23 +98,7 @@ def test_every_point_of_a_window_belongs_to_the_first_active_category(
         assert {key: int(categories[key][row]) for key in CATEGORIES} == expected
 
 
-def test_touching_intervals_join_and_empty_ones_add_nothing() -> None:
-    covered = union(np.array([5, 0, 3, 9]), np.array([7, 3, 5, 9]))
-    assert (covered.start.tolist(), covered.end.tolist()) == ([0], [7])
-
-
 def test_times_of_a_century_in_nanoseconds_stay_exact() -> None:
     century = 100 * 365 * 86_400 * 10**9
     covered = union(np.array([0, century]), np.array([1, century + 1]))
     assert measure(covered, np.array([0]), np.array([century + 1])).tolist() == [2]
-
-
-def test_the_original_plugins_case() -> None:
-    """Its times × 10, so that they are whole."""
-    merged = union(np.array([11, 15, 33, 35, 37, 41]), np.array([22, 23, 39, 36, 38, 42]))
-    assert (merged.start.tolist(), merged.end.tolist()) == ([11, 33, 41], [23, 39, 42])
-    a = union(np.array([11, 33, 55]), np.array([22, 44, 66]))
-    b_start, b_end = np.array([0, 10, 15, 19, 43]), np.array([1, 14, 16, 34, 46])
-    assert a.length == 33
-    assert measure(a, b_start, b_end).tolist() == [0, 3, 1, 3 + 1, 1]
-    assert join(a, union(b_start, b_end)).length - union(b_start, b_end).length == 1 + 3 + 9 + 11

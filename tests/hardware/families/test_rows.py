@@ -17,10 +17,13 @@ from torch_tb_profiler.hardware.work import Work
         ("aten::_to_copy(fp32 4x5, None, None, None, None, False, None)", 160),
         ("aten::fill_(bf16 4x5, 0)", 40),
         ("aten::zero_(bf16 4x5)", 40),
+        ("aten::normal_(fp32 4x5, 0.0, 1.0, None)", 80),
         ("aten::index_select(bf16 100x8, 0, i64 6)", 6 * 8 + 2 * 2 * 48),
+        ("aten::index_select(bf16 3x8, 0, i64 600)", 600 * 8 + 2 * (24 + 4800)),
         ("aten::gather(fp32 100x8, 0, i64 6x8, False)", 48 * 8 + 2 * 4 * 48),
         ("aten::scatter_(fp32 100x8, 0, i64 6x8, fp32 6x8)", 48 * 8 + 2 * 4 * 48),
         ("aten::scatter_(fp32 100x8, 0, i64 6x8, 1.0)", 48 * (8 + 4)),
+        ("aten::scatter_add_(fp32 100x8, 0, i64 6x8, fp32 6x8)", 48 * 8 + 3 * 4 * 48),
         ("aten::index_add_(fp32 100x8, 0, i64 6, fp32 6x8, 1)", 6 * 8 + 3 * 4 * 48),
         ("aten::index_fill_(fp32 100x8, 0, i64 6, 0.0)", 6 * 8 + 4 * 48),
         ("aten::scatter(fp32 100x8, 0, i64 6x8, fp32 6x8)", 2 * 4 * 800 + 48 * 8 + 4 * 48),
@@ -56,6 +59,9 @@ def test_lists_have_no_types() -> None:
     [
         ("aten::sum(fp32 4x5x6, [0, -1], False, None)", 120, 4 * (120 + 5)),
         ("aten::sum(bf16 4x5x6, None)", 120, 2 * 121),
+        ("aten::sum(i64 4x5x6, None)", 0, 8 * 121),
+        ("aten::sum(bool 4x5x6, [0], True, None)", 0, 120 + 8 * 30),
+        ("aten::mean(bf16 4x5x6, [-1], True, None)", 120 + 20, 2 * (120 + 20)),
         ("aten::mean(bf16 4x5x6, [-1], True, 6)", 140, 2 * 120 + 4 * 20),
         ("aten::max(fp32 4x5, 1, False)", 20, 4 * (20 + 4) + 8 * 4),
         ("aten::max(fp32 4x5)", 20, 4 * 21),
@@ -68,6 +74,7 @@ def test_lists_have_no_types() -> None:
         ("aten::cumsum(fp32 4x5, 1, None)", 20, 160),
         ("aten::sum(fp32 4x5, [0], False, None, fp64 5)", 20, 80 + 40),
         ("aten::_softmax(bf16 4x5, -1, False)", 100, 2 * 40),
+        ("aten::_softmax(bf16 4x5, -1, True)", 100, 2 * 20 + 4 * 20),
         ("aten::_log_softmax_backward_data(fp32 4x5, fp32 4x5, 1, 15)", 80, 4 * 40 + 2 * 20),
     ],
 )
@@ -80,12 +87,7 @@ def test_a_reduction_over_dimensions_that_do_not_exist() -> None:
     assert unknown("aten::sum(fp32 4x5, [2], False, None)")
 
 
-@pytest.mark.parametrize(
-    "training",
-    [
-        True,
-    ],
-)
+@pytest.mark.parametrize("training", [True, False])
 def test_batch_norm(training: bool) -> None:
     n, c = 10 * 64 * 25, 64
     cost = work(

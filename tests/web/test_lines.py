@@ -11,7 +11,6 @@ from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.views.work.lines import LinesPayload, lines_payload
 
-
 NAMES = {"a": "/w/a.py(1): f", "b": "/w/b.py(2): g", "c": "/w/c.py(3): h"}
 
 

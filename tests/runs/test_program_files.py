@@ -51,7 +51,7 @@ def test_the_longest_end_of_a_recorded_path_chooses(folder: Path) -> None:
 @pytest.mark.parametrize(
     "recorded",
     [
-        *("out.py", "in.py", "linked/net.py", "here/model.py/", "pipe.py", "folder.py", "large.py"),
+        *("out.py", "in.py", "linked/net.py", "here/x.py", "pipe.py", "folder.py", "large.py"),
         *("notes.txt", "../secret.py", "net/../../secret.py", "/etc/passwd", "secret.py", ".py"),
         *("", "a\0.py", "<ipython-input-1>", "/" * 9999 + "x.py", "zip://a.py::b.py"),
     ],

@@ -11,9 +11,11 @@ from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.views.work.lines import LinesPayload, lines_payload
 
+NAMES = {"a": "/w/a.py(1): f", "b": "/w/b.py(2): g", "c": "/w/c.py(3): h"}
+
 
 def of(drawing: str, limit: int = 9) -> LinesPayload:
-    trace = trace_of(events(drawing, {"a": "/w/a.py(1): f", "b": "/w/b.py(2): g"}))
+    trace = trace_of(events(drawing, NAMES))
     facts = derive(trace)
     return lines_payload(trace, facts, build_insight(trace, facts), select(facts), "own", limit)
 
@@ -23,9 +25,17 @@ def test_lines_beyond_the_limit_are_summed_up() -> None:
     assert found.pooled == 1
     assert found.rows["line"] == ["/w/a.py: f", "other"]
     assert found.sentences == [
-        "The 21.0 µs on the path: 15.0 µs in f of a.py (mostly host code), 6.00 µs in g of b.py (mostly compute).",
+        "f of a.py takes 21.0 µs of the 21.0 µs on the path, 15.0 µs of it in no rung beneath.",
         "Sums over the whole recording.",
     ]
+
+
+def test_the_sentence_says_where_the_path_splits() -> None:
+    found = of("main /a                  /\nmain   /b   / /c      /")
+    assert found.sentences[0] == (
+        "From f at a.py:1 the path splits: 9.00 µs in h at c.py:3 (mostly host code), 6.00 µs in g at b.py:2"
+        " (mostly host code), of 21.0 µs."
+    )
 
 
 def test_without_stacks_the_call_that_records_them_is_told() -> None:

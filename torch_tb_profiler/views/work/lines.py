@@ -68,16 +68,19 @@ def _told(ladder: DisplayTable, lacks: list[Missing]) -> Iterator[str]:
     parent, time = ladder["parent"].tolist(), ladder["path_ns"].tolist()
     names = [_short(name) for name in ladder["name"]]
     above, parts = -1, _parts(parent, time, -1, whole)
-    while len(parts) == 1:
+    # A call of which most lies in one that it calls says less than that one.
+    while len(parts) == 1 and (above < 0 or 2 * time[parts[0]] >= time[above]):
         above = parts[0]
         parts = _parts(parent, time, above, whole)
     part = [f"{format_ns(time[row])} in {names[row]}{_mostly(ladder, row)}" for row in parts]
-    if parts and above >= 0:
+    if len(parts) > 1 and above >= 0:
         yield f"From {names[above]} the path splits: {', '.join(part)}, of {format_ns(whole)}."
-    elif parts:
+    elif len(parts) > 1:
         yield f"The {format_ns(whole)} on the path: {', '.join(part)}."
     elif above >= 0:
-        yield f"{names[above]} takes {format_ns(time[above])} of the {format_ns(whole)} on the path."
+        own = int(ladder["own_ns"][above])
+        rest = f", {format_ns(own)} of it in no rung beneath" if own < time[above] else ""
+        yield f"{names[above]} takes {format_ns(time[above])} of the {format_ns(whole)} on the path{rest}."
     else:
         yield f"No call is known for the {format_ns(whole)} on the path."
     lines = "line" in ladder["kind"]

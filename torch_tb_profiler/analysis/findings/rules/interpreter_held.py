@@ -79,7 +79,7 @@ def _running_python(context: RuleContext) -> Ints:
     spans, host = context.trace["spans"], context.scene.graph.host
     other = np.flatnonzero((host.track != context.main_track) & (host.span >= 0))
     other = other[spans["role"][host.span[other]] == Role.PYTHON]
-    return other[~context.named(host.span[other], is_waiting_frame)]
+    return np.asarray(other[~context.named(host.span[other], is_waiting_frame)])
 
 
 def _medians(name: Ints, length: Ints) -> Ints:

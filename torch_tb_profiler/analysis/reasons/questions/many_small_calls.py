@@ -155,8 +155,8 @@ def _loops(context: RuleContext, calls: Calls) -> list[_Loop]:
             cost = np.maximum(calls.cost[chosen], 1)
             line, _ = costliest(calls.line[chosen], cost)
             name, _ = costliest(calls.name[chosen], np.ones(len(chosen), np.int64))
-            own = int(calls.line[chosen[line][0]])
-            place = own if own >= 0 else -2 - int(calls.name[chosen[name][0]])
+            at = int(calls.line[chosen[line][0]])
+            place = at if at >= 0 else -2 - int(calls.name[chosen[name][0]])
             found.append(_Loop(chosen, rounds, place, left))
     return found
 

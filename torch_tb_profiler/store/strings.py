@@ -18,8 +18,6 @@ import numpy as np
 from torch_tb_profiler.store.columns import Array, Ints
 
 NONE = -1
-_KEPT = 1 << 16
-"""Texts up to which a table keeps what it decoded."""
 
 
 class StringTable:
@@ -30,7 +28,6 @@ class StringTable:
         self.offsets = offsets
         self.blob = blob
         self._numbers: dict[str, int] | None = None
-        self._decoded: dict[int, str] | None = {} if len(offsets) <= _KEPT else None
 
     @staticmethod
     def of(texts: Sequence[str]) -> StringTable:
@@ -47,14 +44,8 @@ class StringTable:
         """The text of a number; ``""`` for −1."""
         if number < 0:
             return ""
-        known = self._decoded
-        if known is not None and number in known:
-            return known[number]
         start, end = int(self.offsets[number]), int(self.offsets[number + 1])
-        text = self.blob[start:end].tobytes().decode("utf-8", "replace")
-        if known is not None:
-            known[int(number)] = text
-        return text
+        return self.blob[start:end].tobytes().decode("utf-8", "replace")
 
     def many(self, numbers: Iterable[int]) -> list[str]:
         """The texts of several numbers, in order; each distinct one is read once."""

@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.arrays.intervals import (
     shared,
     subtract,
     union,
+    window_at,
 )
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest, nest_rows, with_ancestors
 from torch_tb_profiler.analysis.compiled.compilations import Compilations, compilations
@@ -387,13 +388,8 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _begins_judged(self) -> Mask:
-        spans = self.trace["spans"]
-        mask = np.zeros(spans.n, np.bool_)
-        # Spans are in the order of their begin.
-        edges = (np.searchsorted(spans["start"], time) for time in astuple(self.judged))
-        for first, stop in zip(*(edge.tolist() for edge in edges), strict=True):
-            mask[first:stop] = True
-        return mask
+        start = self.trace["spans"]["start"]
+        return np.asarray(window_at(self.judged.start, self.judged.end, start) >= 0)
 
     def mark_of(self, step: int) -> Ints:
         """Row of the span that marks a step, shape (1,); empty where none does."""

@@ -184,8 +184,9 @@ def _between(scene: Scene, periods: Mapping[int, Intervals]) -> tuple[Ints, Ints
     for track, period in periods.items():
         own = host.of_track(track)
         time[own] = measure(period, host.start[own], host.end[own])
-    row = np.flatnonzero((time > 0) & _own_work(scene))
-    return row, time[row]
+    row = np.flatnonzero((time > 0) & _own_work(scene)).astype(np.int32)
+    # Of a thread these are nearly all segments, and they are kept.
+    return row, time[row].astype(np.min_scalar_type(int(time.max(initial=0))))
 
 
 def _own_work(scene: Scene) -> Mask:

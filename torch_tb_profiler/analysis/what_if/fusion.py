@@ -59,15 +59,6 @@ class _Calls(msgspec.Struct, frozen=True):
     writes: Array
 
 
-class _Chain(msgspec.Struct, frozen=True):
-    """Positions of its calls among those that follow each other, their names, the share of the time of each that stays, and the bytes that are saved."""
-
-    members: list[int]
-    names: tuple[str, ...]
-    share: list[float]
-    saved: int
-
-
 def fusions(scene: Scene) -> Fusions:
     """The chains of a trace."""
     return scene.once("fusions", lambda: _fusions(scene))
@@ -76,8 +67,8 @@ def fusions(scene: Scene) -> Fusions:
 def _fusions(scene: Scene) -> Fusions:
     steps = _steps(scene)
     calls = _calls(scene, np.array([step is not None for step in steps], np.bool_))
-    table, texts = scene.insight["workloads"], scene.insight.strings
-    moved, named = table["bytes"], texts.many(table["name"])
+    table = scene.insight["workloads"]
+    moved, named = table["bytes"], scene.insight.strings.many(table["name"])
     known: dict[tuple[bytes, bytes], list[_Chain]] = {}
     call, kept, chain = list[int](), list[float](), list[int]()
     names, saved = list[tuple[str, ...]](), list[int]()
@@ -85,35 +76,36 @@ def _fusions(scene: Scene) -> Fusions:
         workload, writes = calls.workload[first:last], calls.writes[first:last]
         key = workload.tobytes(), writes.tobytes()
         if key not in known:
-            numbers = workload.tolist()
-            some = [step for number in numbers if (step := steps[number]) is not None]
-            called = [named[number] for number in numbers]
-            known[key] = list(_chains(inner_tensors(some), called, moved[workload], writes))
-        for one in known[key]:
-            call += [first + member for member in one.members]
-            kept += one.share
-            chain += [len(names)] * len(one.members)
-            names.append(one.names)
-            saved.append(one.saved)
+            some = [step for number in workload.tolist() if (step := steps[number]) is not None]
+            known[key] = list(_chains(inner_tensors(some), moved[workload], writes))
+        for members, share, less in known[key]:
+            call += [first + member for member in members]
+            kept += share
+            chain += [len(names)] * len(members)
+            names.append(tuple(named[workload[member]] for member in members))
+            saved.append(less)
     begin, count = calls.begin[call], (calls.end - calls.begin)[call]
     rows = calls.row[expand_ranges(begin, count)]
-    chains = np.repeat(np.array(chain, np.int64), count)
-    share = np.repeat(np.array(kept, np.float64), count)
-    share = _of_one_kernel(scene.trace["spans"]["dur"][rows], share, chains)
-    return Fusions(rows, share, chains, tuple(names), np.array(saved, np.int64))
+    each, chains = np.repeat(np.array((kept, chain)), count, axis=1)
+    chains = chains.astype(np.int64)
+    stays = _of_one_kernel(scene.trace["spans"]["dur"][rows], each, chains)
+    return Fusions(rows, stays, chains, tuple(names), np.array(saved, np.int64))
 
 
-def _chains(inner: list[Inner], names: list[str], moved: Ints, writes: Array) -> Iterator[_Chain]:
-    """The chains of calls that follow each other, by their names, bytes, and whether their results are written all the same."""
-    less = np.zeros(len(names), np.int64)
+_Chain = tuple[tuple[int, ...], list[float], int]
+
+
+def _chains(inner: list[Inner], moved: Ints, writes: Array) -> Iterator[_Chain]:
+    """Of the chains of calls that follow each other the calls, the share of the time of each that stays, and the bytes that are saved;
+    ``moved``: bytes of the calls; ``writes``: whether their results are written all the same.
+    """
+    less = np.zeros(len(moved), np.int64)
     for tensor in inner:
         less[tensor.reader] += tensor.bytes
         less[tensor.writer] += 0 if writes[tensor.writer] else tensor.bytes
     share = np.where(moved > 0, np.clip(1 - less / np.maximum(moved, 1), 0, 1), 1.0)
-    for one in chains_of(inner):
-        members = list(one)
-        own = tuple(names[call] for call in members)
-        yield _Chain(members, own, share[members].tolist(), int(less[members].sum()))
+    for members in chains_of(inner):
+        yield members, share[list(members)].tolist(), int(less[list(members)].sum())
 
 
 def _of_one_kernel(dur: Ints, share: Array, chain: Ints) -> Array:

@@ -79,8 +79,7 @@ def _running_python(context: RuleContext) -> Ints:
     spans, host = context.trace["spans"], context.scene.graph.host
     other = np.flatnonzero((host.track != context.main_track) & (host.span >= 0))
     other = other[spans["role"][host.span[other]] == Role.PYTHON]
-    waits = context.named(host.span[other], is_waiting_frame)
-    return np.asarray(other[~waits], np.int64)
+    return np.asarray(other[~context.named(host.span[other], is_waiting_frame)])
 
 
 def _medians(name: Ints, length: Ints) -> Ints:

@@ -152,11 +152,10 @@ def _loops(context: RuleContext, calls: Calls) -> list[_Loop]:
             continue
         if _is_loop(context, calls, chosen, rounds, module[chosen], int(takes[chosen].sum())):
             cost = np.maximum(calls.cost[chosen], 1)
-            costly, _ = costliest(calls.line[chosen], cost)
+            line, _ = costliest(calls.line[chosen], cost)
             name, _ = costliest(calls.name[chosen], np.ones(len(chosen), np.int64))
-            place = int(calls.line[chosen[costly][0]])
-            if place < 0:
-                place = -2 - int(calls.name[chosen[name][0]])
+            at = int(calls.line[chosen[line][0]])
+            place = at if at >= 0 else -2 - int(calls.name[chosen[name][0]])
             found.append(_Loop(chosen, rounds, place, left))
     return found
 

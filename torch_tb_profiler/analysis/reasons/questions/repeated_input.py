@@ -24,7 +24,6 @@ from torch_tb_profiler.analysis.findings.operators import read_arguments
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
 from torch_tb_profiler.analysis.reasons.uses import DRAWS, How, Use
-from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.hardware.results import Shape
 
 LEAST = 2
@@ -67,18 +66,14 @@ def _copied(context: RuleContext, calls: Calls) -> dict[int, tuple[float, Shape]
     kept = (place >= 0) & alone[calls.kind[place]]
     kept &= 2 * context.trace["spans"]["dur"][copies] >= context.trace["spans"]["dur"][own]
     arguments = read_arguments(context, copies[kept])
+    often: dict[int, tuple[float, Shape]] = {}
     # Arguments that are alike are one object.
-    distinct = {id(call): call for call in arguments.values()}
-    often = {number: _stored_once(call) for number, call in distinct.items()}
+    for number, call in {id(call): call for call in arguments.values()}.items():
+        source = call.tensor(int(call.name == "aten::copy_"))
+        if source and source.strides and source.elements >= LEAST * max(source.stored, 1):
+            often[number] = source.elements / max(source.stored, 1), source.shape
     each = zip(copies[kept].tolist(), place[kept].tolist(), strict=True)
-    return {at: one for row, at in each if (one := often.get(id(arguments.get(row))))}
-
-
-def _stored_once(call: Call) -> tuple[float, Shape] | None:
-    source = call.tensor(int(call.name == "aten::copy_"))
-    if source and source.strides and source.elements >= LEAST * max(source.stored, 1):
-        return source.elements / max(source.stored, 1), source.shape
-    return None
+    return {at: often[one] for row, at in each if (one := id(arguments.get(row))) in often}
 
 
 def _followed(calls: Calls, at: int, often: float, copied: Shape) -> _Repeat:

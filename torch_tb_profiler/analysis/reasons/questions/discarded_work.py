@@ -19,9 +19,8 @@ import math
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
+from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of, costliest_places
 from torch_tb_profiler.analysis.reasons.uses import How, Use
 from torch_tb_profiler.hardware.results import Shape
 
@@ -29,8 +28,6 @@ MOST_READ = 0.5
 """Share of a tensor that may be read at most."""
 MOST_CALLS = 200_000
 """Calls that are gone through."""
-MOST_FOUND = 3
-"""Places that are told of, those that cost most."""
 _NEAR = 4
 """Calls after a mask among which one shows how many rows it took."""
 
@@ -73,11 +70,8 @@ def _claim(context: RuleContext) -> Claims:
     for waste in wasted:
         place = int(calls.line[waste.reader]), int(calls.name[waste.reader])
         by_place.setdefault(place, []).append(waste)
-    least = THRESHOLD * context.windows.length
-    found = sorted(
-        ((_cost(calls, own), own) for own in by_place.values()), key=lambda pair: -pair[0]
-    )
-    return [_candidate(context, calls, own) for cost, own in found[:MOST_FOUND] if cost >= least]
+    found = costliest_places(context, by_place.values(), lambda own: _cost(calls, own))
+    return [_candidate(calls, own) for own in found]
 
 
 def _cost(calls: Calls, wasted: list[_Waste]) -> float:
@@ -156,7 +150,7 @@ def _taken(
     return None
 
 
-def _candidate(context: RuleContext, calls: Calls, wasted: list[_Waste]) -> Candidate:
+def _candidate(calls: Calls, wasted: list[_Waste]) -> Candidate:
     share: dict[int, float] = {}
     for waste in wasted:
         share[waste.maker] = min(share.get(waste.maker, 1.0), waste.share)
@@ -165,21 +159,16 @@ def _candidate(context: RuleContext, calls: Calls, wasted: list[_Waste]) -> Cand
     chief = int(makers[np.argmax((1 - kept) * calls.cost[makers])])
     reader = next(waste.reader for waste in wasted if waste.maker == chief)
     wide = next(waste.shape for waste in wasted if waste.maker == chief)
-    steps = len(context.steps)
-    texts = context.trace.strings
-    return Candidate(
-        *calls.acted(makers),
-        {
-            "taken": int(calls.cost[makers].sum()) / steps,
-            "read": share[chief],
-            "calls": len(makers) / steps,
-        },
+    texts = calls.context.trace.strings
+    return calls.claim(
+        makers,
+        kept,
+        {"read": share[chief], "calls": len(makers) / len(calls.context.steps)},
         {
             "what": texts[int(calls.name[chief])],
             "part": texts[int(calls.name[reader])],
             "shape": str(list(wide)),
         },
-        edit=calls.take(makers, kept),
     )
 
 

@@ -265,13 +265,8 @@ def _found(
     chief = calls.name[chosen[int(calls.cost[chosen].argmax())]]
     kind = "the same in every step" if "constant" in words else "the same tensors again"
     more = {"most": context.trace.strings[int(chief)], "kind": kind}
-    return cost, Candidate(
-        *calls.acted(chosen),
-        numbers | {"taken": cost / len(context.steps)},
-        words | more,
-        certainty=None if sure else "theoretical",
-        edit=calls.take(chosen, factor),
-    )
+    certainty = None if sure else "theoretical"
+    return cost, calls.claim(chosen, factor, numbers, words | more, certainty)
 
 
 QUESTION = Question(__name__)

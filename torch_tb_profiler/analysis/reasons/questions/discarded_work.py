@@ -141,7 +141,7 @@ def _taken(
         return None
     shape = use.reads[0]
     for number, at in enumerate(order[place + 1 : place + 1 + _NEAR]):
-        later = uses[kind[at]]
+        later: Use | None = uses[kind[at]]
         for other in later.reads if later else ():
             rest = len(other) - 1
             alike = rest < len(shape) and other[1:] == shape[len(shape) - rest :]

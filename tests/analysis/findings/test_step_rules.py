@@ -294,6 +294,17 @@ def test_without_sizes_an_operator_that_takes_ever_longer_grows(sizes: bool, oft
     assert (found is not None) != sizes
 
 
+def test_what_takes_longer_beside_calls_that_become_more_grows_with_them() -> None:
+    """A list that is stacked and read as a whole: its operators are given more, which is not recorded."""
+    bodies = [
+        [*FORWARD, *[("aten::mean", 20.0)] * (20 + at), ("aten::std", 400.0 + 100 * at)]
+        for at in range(8)
+    ]
+    one = item(made(loop(bodies)), "growing_work")
+    assert one["words"]["what"] == "aten::std"
+    assert one["words"]["grows"].startswith("it takes 100 µs longer")
+
+
 def test_a_machine_that_becomes_slower_is_no_growing_program() -> None:
     share = [1 + 0.1 * at for at in range(10)]
     bodies = [[(name, length * one) for name, length in FORWARD] for one in share]

@@ -18,7 +18,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.findings.candidate import Certainty
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, is_one_of
 from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.roles import Role
 
@@ -82,16 +82,21 @@ def known_calls(context: RuleContext, rows: Ints, cost: Ints) -> tuple[Fix | Non
 
 
 def _inside(context: RuleContext, row: int) -> dict[Fix, int]:
-    """The known calls of Python within a span, and the time in each, ns."""
+    """The known calls within a span, and the time in each, ns."""
     spans = context.trace["spans"]
     end = int(spans["start"][row] + spans["dur"][row])
     inner = np.arange(row + 1, int(np.searchsorted(spans["start"], end)))
-    inner = inner[
-        (spans["track"][inner] == spans["track"][row]) & (spans["role"][inner] == Role.PYTHON)
-    ]
-    names, name = np.unique(spans["name"][inner], return_inverse=True)
+    inner = inner[spans["track"][inner] == spans["track"][row]]
+    return known_within(
+        context, inner[is_one_of(spans["role"][inner], (Role.PYTHON, Role.OPERATOR))]
+    )
+
+
+def known_within(context: RuleContext, rows: Ints) -> dict[Fix, int]:
+    """The known calls among some spans, and the time in each, ns."""
+    names, name = np.unique(context.trace["spans"]["name"][rows], return_inverse=True)
     found: dict[Fix, list[Ints]] = {}
     for number, text in enumerate(context.trace.strings.many(names)):
         if fix := known_fix(text):
-            found.setdefault(fix, []).append(inner[name == number])
+            found.setdefault(fix, []).append(rows[name == number])
     return {fix: context.when(np.concatenate(own)).length for fix, own in found.items()}

@@ -79,6 +79,8 @@ EXPECT_IDLE = (WorkloadKind.CAPTURE, WorkloadKind.MICROBENCHMARK, WorkloadKind.S
 once."""
 _LARGE = 50_000
 """Spans from which on a second thread saves more than it costs, 10 ms (measured)."""
+EXPLAINS = 0.25
+"""Share of what a place would save without its work, from which on a cause of that work stands for the place."""
 ONE_STEP = 0.1
 """A finding that saves less than 2 % of all steps is kept for a step of which it saves so much."""
 
@@ -169,6 +171,8 @@ def _claims(
             claim.certainty = "theoretical"
         _judge(context, simulation, claim, path.silent(acted))
         claim.holds = said.told(changed)
+        if rule.place >= GENERIC_PLACE and claim.holds < 0:
+            claim.holds = _explained(claims, claim)
         # A guess takes nothing from what is likely.
         if claim.certainty == "theoretical":
             claim.holds = guessed.told(changed) if claim.holds < 0 else claim.holds
@@ -179,6 +183,18 @@ def _claims(
             path.say(acted)
         claims.append(claim)
     return claims
+
+
+def _explained(claims: list[Claim], claim: Claim) -> int:
+    """Position of the cause among some claims that most of the evidence of a place shows, too, and that saves a part of it worth the name; −1 none."""
+    place = union(claim.candidate.start, claim.candidate.end)
+    for number, cause in enumerate(claims):
+        part = cause.certainty != "theoretical" and RULES[cause.key].place < GENERIC_PLACE
+        if part and cause.saved.sum() >= EXPLAINS * claim.saved.sum():
+            shown = union(cause.candidate.start, cause.candidate.end)
+            if intersect(place, shown).length >= MOST * place.length:
+                return number
+    return -1
 
 
 def _judge(context: RuleContext, simulation: Simulation, claim: Claim, silent: bool) -> None:

@@ -10,8 +10,9 @@ DataLoader, a collective or the engine of the backward pass. A backward function
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, picked, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.critical_path.origins import lines_of
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD, Candidate, Certainty
 from torch_tb_profiler.analysis.findings.operators import calls_take
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.reasons.uses import Use, use_of
@@ -27,6 +29,8 @@ from torch_tb_profiler.hardware.call import Call, read_call
 from torch_tb_profiler.store.columns import Array, Ints, is_one_of
 from torch_tb_profiler.store.roles import DEVICE_ROLES
 
+MOST_FOUND = 3
+"""Places that a question names, those that cost most."""
 MOST_KINDS = 20_000
 """Distinct calls beyond which what they do with their tensors is not looked at."""
 
@@ -126,6 +130,19 @@ class Calls(msgspec.Struct, frozen=True, dict=True):
         inside = own >= 0
         return self.row[own[inside]], path["start"][mine][inside], path["end"][mine][inside]
 
+    def claim(
+        self,
+        chosen: Ints,
+        factor: Array,
+        numbers: dict[str, float],
+        words: dict[str, str],
+        certainty: Certainty | None = None,
+    ) -> Candidate:
+        """That some calls (ascending positions) would take ``factor`` times as long; ``taken`` is among what its texts name."""
+        taken = int(self.cost[chosen].sum()) / len(self.context.steps)
+        acted, edit = self.acted(chosen), self.take(chosen, factor)
+        return Candidate(*acted, numbers | {"taken": taken}, words, certainty=certainty, edit=edit)
+
     def _homes(self, chosen: Ints) -> Ints:
         """Of each span the position of the call that it is, or is a backward function of, among some; −1 else, and behind the last."""
         home = np.full(self.context.trace["spans"].n + 1, -1, np.int64)
@@ -141,6 +158,14 @@ class Calls(msgspec.Struct, frozen=True, dict=True):
         each[chosen] = factor
         row = np.flatnonzero(home >= 0)
         return calls_take(self.context, row, each[home[row]])
+
+
+def costliest_places(
+    context: RuleContext, places: Iterable[list[Any]], cost: Callable[[list[Any]], float]
+) -> list[list[Any]]:
+    """Of what was found at some places the ``MOST_FOUND`` whose cost, ns, is most and worth a finding."""
+    ranked = sorted(places, key=cost, reverse=True)[:MOST_FOUND]
+    return [own for own in ranked if cost(own) >= THRESHOLD * context.windows.length]
 
 
 def calls_of(context: RuleContext) -> Calls:

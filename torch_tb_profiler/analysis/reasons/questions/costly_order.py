@@ -23,9 +23,8 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of
+from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of, costliest_places
 from torch_tb_profiler.analysis.reasons.uses import How
 from torch_tb_profiler.hardware.results import Shape
 
@@ -35,7 +34,6 @@ BETWEEN = 4
 """Calls between two products, at most."""
 _SUMS, _SCALES = ("add", "sub"), ("mul", "div")
 _PRODUCTS = frozenset(("aten::mm", "aten::bmm", "aten::matmul", "aten::linear"))
-MOST_FOUND = 3
 
 
 class _Pair(msgspec.Struct, frozen=True):
@@ -64,9 +62,8 @@ def _claim(context: RuleContext) -> Claims:
             replaced = tuple(place[list(pair.calls)].tolist())
             own = msgspec.structs.replace(pair, calls=replaced)
             by_place.setdefault(int(calls.line[replaced[0]]), []).append(own)
-    ranked = sorted(((_cost(calls, own), own) for own in by_place.values()), key=lambda p: -p[0])
-    least = THRESHOLD * context.windows.length
-    return [_candidate(context, calls, own) for cost, own in ranked[:MOST_FOUND] if cost >= least]
+    found = costliest_places(context, by_place.values(), lambda own: _cost(calls, own))
+    return [_candidate(calls, own) for own in found]
 
 
 def _pair(calls: Calls, kind: list[int], first: int, second: int) -> _Pair | None:
@@ -136,7 +133,7 @@ def _cost(calls: Calls, found: list[_Pair]) -> float:
     return sum((1 - one.share) * int(calls.cost[list(one.calls)].sum()) for one in found)
 
 
-def _candidate(context: RuleContext, calls: Calls, found: list[_Pair]) -> Candidate:
+def _candidate(calls: Calls, found: list[_Pair]) -> Candidate:
     factor = {at: one.share for one in found for at in one.calls}
     chosen = np.array(sorted(factor), np.int64)
     share = np.array([factor[at] for at in chosen.tolist()])
@@ -148,16 +145,8 @@ def _candidate(context: RuleContext, calls: Calls, found: list[_Pair]) -> Candid
         # Another matrix is added to the first product.
         sums = f"({left} × {middle} + W) × {right}", f"{left} × (W + {middle} × {right})"
         order, better = sums[not chief.leads], f"{better} + the product with W"
-    return Candidate(
-        *calls.acted(chosen),
-        {
-            "taken": int(calls.cost[chosen].sum()) / len(context.steps),
-            "less": 1 / chief.share,
-            "pairs": len(found) / len(context.steps),
-        },
-        {"order": order, "better": better},
-        edit=calls.take(chosen, share),
-    )
+    numbers = {"less": 1 / chief.share, "pairs": len(found) / len(calls.context.steps)}
+    return calls.claim(chosen, share, numbers, {"order": order, "better": better})
 
 
 QUESTION = Question(__name__)

@@ -19,9 +19,8 @@ import math
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of
+from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of, costliest_places
 from torch_tb_profiler.analysis.reasons.uses import How, Use
 from torch_tb_profiler.hardware.results import Shape
 
@@ -29,8 +28,6 @@ MOST_READ = 0.5
 """Share of a tensor that may be read at most."""
 MOST_CALLS = 200_000
 """Calls that are gone through."""
-MOST_FOUND = 3
-"""Places that are told of, those that cost most."""
 _NEAR = 4
 """Calls after a mask among which one shows how many rows it took."""
 
@@ -72,11 +69,8 @@ def _claim(context: RuleContext) -> Claims:
             waste = _Waste(int(at[one.maker]), int(at[one.reader]), one.share, one.shape)
             place = int(calls.line[waste.reader]), int(calls.name[waste.reader])
             by_place.setdefault(place, []).append(waste)
-    least = THRESHOLD * context.windows.length
-    found = sorted(
-        ((_cost(calls, own), own) for own in by_place.values()), key=lambda pair: -pair[0]
-    )
-    return [_candidate(context, calls, own) for cost, own in found[:MOST_FOUND] if cost >= least]
+    found = costliest_places(context, by_place.values(), lambda own: _cost(calls, own))
+    return [_candidate(calls, own) for own in found]
 
 
 def _cost(calls: Calls, wasted: list[_Waste]) -> float:
@@ -142,7 +136,7 @@ def _taken(use: Use, after: list[int], uses: list[Use | None]) -> Shape | None:
         return None
     shape = use.reads[0]
     for number, kind in enumerate(after):
-        later = uses[kind]
+        later: Use | None = uses[kind]
         for other in later.reads if later else ():
             rest = len(other) - 1
             alike = rest < len(shape) and other[1:] == shape[len(shape) - rest :]
@@ -151,7 +145,7 @@ def _taken(use: Use, after: list[int], uses: list[Use | None]) -> Shape | None:
     return None
 
 
-def _candidate(context: RuleContext, calls: Calls, wasted: list[_Waste]) -> Candidate:
+def _candidate(calls: Calls, wasted: list[_Waste]) -> Candidate:
     share: dict[int, float] = {}
     for waste in wasted:
         share[waste.maker] = min(share.get(waste.maker, 1.0), waste.share)
@@ -160,21 +154,16 @@ def _candidate(context: RuleContext, calls: Calls, wasted: list[_Waste]) -> Cand
     chief = int(makers[np.argmax((1 - kept) * calls.cost[makers])])
     reader = next(waste.reader for waste in wasted if waste.maker == chief)
     wide = next(waste.shape for waste in wasted if waste.maker == chief)
-    steps = len(context.steps)
-    texts = context.trace.strings
-    return Candidate(
-        *calls.acted(makers),
-        {
-            "taken": int(calls.cost[makers].sum()) / steps,
-            "read": share[chief],
-            "calls": len(makers) / steps,
-        },
+    texts = calls.context.trace.strings
+    return calls.claim(
+        makers,
+        kept,
+        {"read": share[chief], "calls": len(makers) / len(calls.context.steps)},
         {
             "what": texts[int(calls.name[chief])],
             "part": texts[int(calls.name[reader])],
             "shape": str(list(wide)),
         },
-        edit=calls.take(makers, kept),
     )
 
 

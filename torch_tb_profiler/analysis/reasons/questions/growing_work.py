@@ -8,7 +8,7 @@
 
 Evidence: operators, functions of Python and of the backward pass whose number of calls, or elements of their largest inputs, never falls
 over the steps of a kind, rises in four of five of them, and lies on a line (correlation 0.98), by a tenth in all; six steps at least.
-Machines become slower, too: where no count grows, the time of a function of Python, of operators whose sizes were not recorded (by half, in
+Machines become slower, too: where no count grows, the time of a function of Python, of operators whose sizes were not recorded (by a quarter, in
 four of five steps), or that between the same two calls, grows only if the steps do in an order that could not be chance (Kendall's rank
 correlation), it holds most of that, and the rest of the steps does not grow. Change:
 in each step these calls take the share that their number, size or time was when the growth began (where the line meets zero, at the latest
@@ -63,17 +63,22 @@ TENTH = 1.1
 """Most ÷ least, from which on something grows."""
 HOLDS = 0.6
 """Share of the growth of the steps that a part must hold whose time alone tells."""
-HALF_MORE = 1.5
+A_QUARTER = 1.25
 """Last ÷ first time of operators of unknown size from which on they are given more."""
 FLAT = 0.2
 """The rest of the steps grows less than so much of what that part does, in shares."""
 _SAVES = {"saves": "yes"}
+_GROWS = {
+    "calls": "it is called {} times more",
+    "elements": "it is given {} elements more",
+    "time": "it takes {} longer",
+}
 _TENSORS = regex(r"torch|tensor", re.IGNORECASE)
 
 
 class _Growth(msgspec.Struct, frozen=True):
     """What grows: calls, ascending rows of spans, and the position of each in ``steps``; numbers of names; what is counted, float64 of shape
-    (steps, names); whether elements are.
+    (steps, names), and what that is: ``calls``, ``elements``, or ``time`` where sizes were not recorded, ns.
     """
 
     row: Ints
@@ -81,7 +86,7 @@ class _Growth(msgspec.Struct, frozen=True):
     name: Ints
     names: Ints
     count: Array
-    sized: Array
+    kind: Array
 
 
 def _claim(context: RuleContext) -> Claims:
@@ -102,14 +107,11 @@ def _claim(context: RuleContext) -> Claims:
     most = int(gone.argmax())
     first, last = growth.count[[0, -1], most].tolist()
     what = function_name(context.trace.strings[int(growth.names[most])])
-    each, at_first, at_last = (
-        format_count(round(n)) for n in ((last - first) / int(steps[-1] - steps[0]), first, last)
-    )
-    told = (
-        f"it is given {each} elements more in each step than in the one before, {at_first} at first"
-        if growth.sized[most]
-        else f"it is called {each} times more in each step than in the one before, {at_first} at first"
-    )
+    kind = str(growth.kind[most])
+    shown = format_ns if kind == "time" else lambda number: format_count(round(number))
+    steady = (last - first) / int(steps[-1] - steps[0])
+    each, at_first, at_last = map(shown, (steady, first, last))
+    told = f"{_GROWS[kind].format(each)} in each step than in the one before, {at_first} at first"
     numbers = {"taken": int(length.sum()) / len(steps), "grown": last / first - 1}
     start, end = context.times(row)
     words = {"what": what, "grows": f"{told} and {at_last} at last", **_SAVES}
@@ -140,13 +142,22 @@ def _growth(context: RuleContext, steps: Ints) -> _Growth | None:
     elements = np.bincount(cell, _elements(context, row), shape[0] * shape[1]).reshape(shape)
     more, larger = _rising(steps, calls), _rising(steps, elements)
     larger &= ~more & (calls == calls[:1]).all(axis=0)
-    chosen = np.flatnonzero(more | larger)
-    if not len(chosen):
+    if not (more | larger).any():
         return None
+    slower = np.zeros_like(more)
+    if more.any() and not elements.any():
+        # What is called ever more makes what others are given.
+        time = np.bincount(cell, context.trace["spans"]["dur"][row], len(calls.ravel()))
+        time = time.reshape(shape)
+        same = (calls == calls[:1]).all(axis=0)
+        slower = same & np.array([_keeps_rising(column) for column in time.T])
+        elements = np.where(slower, time, elements)
+    chosen = np.flatnonzero(more | larger | slower)
     kept = np.isin(name, chosen)
     count = np.where(more, calls, elements)[:, chosen]
     own = np.searchsorted(chosen, name[kept])
-    return _Growth(row[kept], place[kept], own, names[chosen], count, larger[chosen])
+    kind = np.where(slower, "time", np.where(larger, "elements", "calls"))[chosen]
+    return _Growth(row[kept], place[kept], own, names[chosen], count, kind)
 
 
 def _rising(steps: Ints, count: Array) -> Array:
@@ -278,10 +289,10 @@ def _functions(context: RuleContext, steps: Ints, growth: float) -> Iterator[_Pa
 
 
 def _keeps_rising(time: Array) -> bool:
-    """Whether a time rises from step to step nearly always, by half in all."""
+    """Whether a time rises from step to step nearly always, by a quarter in all."""
     quarter = max(len(time) // 4, 1)
     rises = bool((np.diff(time) > 0).mean() >= RISES)
-    return rises and float(time[-quarter:].mean()) >= HALF_MORE * float(time[:quarter].mean())
+    return rises and float(time[-quarter:].mean()) >= A_QUARTER * float(time[:quarter].mean())
 
 
 def _pauses(context: RuleContext, steps: Ints) -> Iterator[_Part]:

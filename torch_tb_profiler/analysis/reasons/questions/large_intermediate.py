@@ -19,9 +19,8 @@ import math
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
+from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of, costliest_places
 from torch_tb_profiler.analysis.reasons.uses import How, Use
 from torch_tb_profiler.hardware.results import Shape
 
@@ -36,7 +35,6 @@ _LINEAR = frozenset(
     for n in ["mul", "sub", "add", "rsub", "pow", "square", "neg", "div", "abs"]
     for e in ("", "_")
 )
-_MOST_FOUND = 3
 
 
 class _Large(msgspec.Struct, frozen=True):
@@ -57,9 +55,8 @@ def _claim(context: RuleContext) -> Claims:
         found = _followed(context, calls, at, float(times[calls.kind[at]]))
         if found is not None:
             by_place.setdefault(int(calls.line[at]), []).append(found)
-    ranked = sorted(by_place.values(), key=lambda own: -_cost(calls, own))[:_MOST_FOUND]
-    least = THRESHOLD * context.windows.length
-    return [_candidate(context, calls, own) for own in ranked if _cost(calls, own) >= least]
+    places = costliest_places(context, by_place.values(), lambda own: _cost(calls, own))
+    return [_candidate(calls, own) for own in places]
 
 
 def _times(use: Use) -> float:
@@ -93,20 +90,16 @@ def _cost(calls: Calls, found: list[_Large]) -> int:
     return int(calls.cost[[at for one in found for at in one.calls]].sum())
 
 
-def _candidate(context: RuleContext, calls: Calls, found: list[_Large]) -> Candidate:
+def _candidate(calls: Calls, found: list[_Large]) -> Candidate:
     chosen = np.unique([at for one in found for at in one.calls])
     chief = max(found, key=lambda one: _cost(calls, [one]))
-    texts = context.trace.strings
+    texts = calls.context.trace.strings
     names = dict.fromkeys(texts[int(calls.name[at])] for at in chief.calls)
-    return Candidate(
-        *calls.acted(chosen),
-        {
-            "taken": int(calls.cost[chosen].sum()) / len(context.steps),
-            "times": chief.times,
-            "calls": len(chosen) / len(context.steps),
-        },
+    return calls.claim(
+        chosen,
+        np.full(len(chosen), LEFT),
+        {"times": chief.times, "calls": len(chosen) / len(calls.context.steps)},
         {"shape": str(list(chief.shape)), "names": ", ".join(names)},
-        edit=calls.take(chosen, np.full(len(chosen), LEFT)),
     )
 
 

@@ -25,10 +25,10 @@ from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows, pi
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, subtract, union
 from torch_tb_profiler.analysis.arrays.nesting import climb, with_ancestors
 from torch_tb_profiler.analysis.critical_path.verdict_texts import in_how_many
-from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
+from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.figures.selection import judged_steps
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
-from torch_tb_profiler.analysis.findings.catalogue import Fix, known_fix
+from torch_tb_profiler.analysis.findings.catalogue import Fix, known_fix, known_within
 from torch_tb_profiler.analysis.findings.edits import host_skips, thread_time_gone
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
 from torch_tb_profiler.analysis.findings.host_time import (
@@ -54,8 +54,6 @@ from torch_tb_profiler.store.roles import Role
 _NOTHING = PathCause.NOT_RECORDED
 _SEE = """Record with torch_tb_profiler.record, or with_stack=True, to see the line of Python: files, logging, garbage collection, \
 sleeping and loops in Python call no operator."""
-_NOTABLE = 0.15
-"""Share of a call from which on a known one in it is named."""
 _MOST_FOUND, _MOST_NAMES = 3, 6
 _FORWARD = -2
 """Stands for the name of the operators of a forward pass."""
@@ -254,10 +252,7 @@ def _beside(context: RuleContext, own: Mask) -> list[Candidate]:
 def _called(context: RuleContext, call: Ints, start: Ints, end: Ints, callee: int) -> Candidate:
     """What is said of a function that the loop calls."""
     row, taken, steps = np.unique(call), int((end - start).sum()), len(context.steps)
-    fix, part = _known(context, row, Role.PYTHON)
-    most = fix is not None and part >= MOST * taken
-    if fix is None:
-        fix, part = _known(context, row, Role.OPERATOR)
+    fix = _known(context, row, taken)
     table = context.facts["steps"]["start"][context.steps]
     seen = len(np.unique(np.searchsorted(table, start, side="right")))
     # Asked of the steps that have it alone, the others tell.
@@ -279,40 +274,29 @@ def _called(context: RuleContext, call: Ints, start: Ints, end: Ints, callee: in
             "calls": context.per_step(row),
             "in_steps": seen,
             "of_steps": steps,
-            "part": 0 if fix is None or most else part / steps,
             "rounds": rounds,
         },
         {
             "often": often,
-            "what": fix.what if fix and most else what,
-            "kind": fix.what if fix and most else what if evaluates else "",
+            "what": fix.what if fix else what,
+            "kind": fix.what if fix else what if evaluates else "",
             "callee": ""
-            if most or callee < 0
+            if fix or callee < 0
             else function_name(context.trace.strings[int(callee)]),
             "attempt": fix.attempt if fix else "",
-            "known": fix.what if fix and not most else "",
             "source": "\n".join(fix.source) if fix else "",
         },
-        certainty=fix.certainty if fix and most else "likely" if much else "theoretical",
+        certainty=fix.certainty if fix else "likely" if much else "theoretical",
         edit=host_skips(row),
     )
 
 
-def _known(context: RuleContext, row: Ints, role: Role) -> tuple[Fix | None, int]:
-    """The known call that takes most of some calls, and its time, ns; None below ``_NOTABLE`` of theirs."""
-    spans = context.trace["spans"]
-    within = beneath(context, row)
-    inner = np.flatnonzero(within & (spans["role"] == role))
-    name = spans["name"][inner]
-    rows: dict[Fix, list[Ints]] = {}
-    for number in distinct(name, context.trace.strings):
-        if fix := known_fix(context.trace.strings[number]):
-            rows.setdefault(fix, []).append(inner[name == number])
-    took = {fix: context.when(np.concatenate(own)).length for fix, own in rows.items()}
+def _known(context: RuleContext, row: Ints, taken: int) -> Fix | None:
+    """The known call of Python that takes most of the time of some calls, ns."""
+    inner = np.flatnonzero(beneath(context, row) & (context.trace["spans"]["role"] == Role.PYTHON))
+    took = known_within(context, inner)
     best = max(took, key=lambda fix: took[fix], default=None)
-    if best is None or took[best] < _NOTABLE * context.when(row).length:
-        return None, 0
-    return best, took[best]
+    return best if best is not None and took[best] >= MOST * taken else None
 
 
 def _evaluates(context: RuleContext, row: Ints) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Claims, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of
 from torch_tb_profiler.analysis.reasons.uses import How
 from torch_tb_profiler.hardware.results import Shape
@@ -54,17 +54,8 @@ def _claim(context: RuleContext) -> Claims:
     at, length, longest = max(padded, key=lambda one: one[2])
     line = int(calls.line[at])
     where = context.facts.strings[line] if line >= 0 else ""
-    return Candidate(
-        *calls.acted(chosen),
-        {
-            "taken": int(calls.cost[chosen].sum()) / len(context.steps),
-            "length": length,
-            "longest": longest,
-            "padding": 1 - longest / length,
-        },
-        {"why": f"It is padded in {where}" if where else ""},
-        edit=calls.take(chosen, share),
-    )
+    numbers = {"length": length, "longest": longest, "padding": 1 - longest / length}
+    return calls.claim(chosen, share, numbers, {"why": f"It is padded in {where}" if where else ""})
 
 
 def _padded(calls: Calls, names: list[str], place: Ints) -> list[tuple[int, int, int, Shape]]:

@@ -19,17 +19,14 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb
-from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.operators import read_arguments
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
+from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of, costliest_places
 from torch_tb_profiler.analysis.reasons.uses import DRAWS, How, Use
 from torch_tb_profiler.hardware.results import Shape
 
 LEAST = 2
 """Times that input must be repeated."""
-MOST_FOUND = 3
-"""Places that are told of."""
 FAR = 400
 """Calls after the copy that are followed."""
 
@@ -51,9 +48,8 @@ def _claim(context: RuleContext) -> Claims:
     for at, (often, copied) in _copied(context, calls).items():
         found = _followed(calls, at, often, copied)
         by_place.setdefault((int(calls.line[at]), int(calls.name[at])), []).append(found)
-    ranked = sorted(((_cost(calls, own), own) for own in by_place.values()), key=lambda p: -p[0])
-    least = THRESHOLD * context.windows.length
-    return [_candidate(context, calls, own) for cost, own in ranked[:MOST_FOUND] if cost >= least]
+    places = costliest_places(context, by_place.values(), lambda own: _cost(calls, own))
+    return [_candidate(calls, own) for own in places]
 
 
 def _copied(context: RuleContext, calls: Calls) -> dict[int, tuple[float, Shape]]:
@@ -122,31 +118,27 @@ def _cost(calls: Calls, found: list[_Repeat]) -> float:
     return sum((1 - 1 / one.times) * int(calls.cost[[one.copy, *one.after]].sum()) for one in found)
 
 
-def _candidate(context: RuleContext, calls: Calls, found: list[_Repeat]) -> Candidate:
+def _candidate(calls: Calls, found: list[_Repeat]) -> Candidate:
     factor: dict[int, float] = {}
     for one in found:
         for at in (one.copy, *one.after):
             factor[at] = min(1 / one.times, factor.get(at, 1.0))
     chosen = np.array(sorted(factor), np.int64)
-    texts, steps = context.trace.strings, len(context.steps)
+    texts = calls.context.trace.strings
     chief = max(found, key=lambda one: int(calls.cost[[one.copy, *one.after]].sum()))
     after = sorted(chief.after, key=lambda at: -int(calls.cost[at]))
     names = dict.fromkeys(texts[int(calls.name[at])] for at in after)
     drawn = any(DRAWS.search(name) for name in names)
-    return Candidate(
-        *calls.acted(chosen),
-        {
-            "taken": int(calls.cost[chosen].sum()) / steps,
-            "times": chief.times,
-            "copies": len(found) / steps,
-        },
+    return calls.claim(
+        chosen,
+        np.array([factor[at] for at in chosen.tolist()]),
+        {"times": chief.times, "copies": len(found) / len(calls.context.steps)},
         {
             "what": texts[int(calls.name[chief.copy])],
             "shape": str(list(chief.made)),
             "after": ", ".join(list(names)[:3]),
         },
         certainty="theoretical" if drawn else None,
-        edit=calls.take(chosen, np.array([factor[at] for at in chosen.tolist()])),
     )
 
 

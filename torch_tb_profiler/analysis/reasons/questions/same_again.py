@@ -25,7 +25,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, picked
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
-from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD, Certainty
 from torch_tb_profiler.analysis.findings.operators import beneath, read_arguments, tensors
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of
@@ -269,13 +269,8 @@ def _found(
     chief = calls.name[chosen[int(calls.cost[chosen].argmax())]]
     kind = "the same in every step" if "constant" in words else "the same tensors again"
     more = {"most": context.trace.strings[int(chief)], "kind": kind}
-    return cost, Candidate(
-        *calls.acted(chosen),
-        numbers | {"taken": cost / len(context.steps)},
-        words | more,
-        certainty=None if sure else "theoretical",
-        edit=calls.take(chosen, factor),
-    )
+    certainty: Certainty | None = None if sure else "theoretical"
+    return cost, calls.claim(chosen, factor, numbers, words | more, certainty)
 
 
 QUESTION = Question(__name__)

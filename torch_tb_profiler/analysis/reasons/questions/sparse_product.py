@@ -21,7 +21,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.facts.header import integer
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Claims, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
 from torch_tb_profiler.analysis.reasons.uses import How
 from torch_tb_profiler.hardware.results import Shape
@@ -70,16 +70,8 @@ def _claim(context: RuleContext) -> Claims:
     if ((1 - left) * calls.cost[chosen]).sum() < THRESHOLD * context.windows.length:
         return None
     products = [at for at in chosen.tolist() if _PRODUCT.match(names[at])]
-    return Candidate(
-        *calls.acted(chosen),
-        {
-            "taken": int(calls.cost[chosen].sum()) / len(context.steps),
-            "written": chief[2],
-            "calls": len(products) / len(context.steps),
-        },
-        {"shape": str(list(chief[1]))},
-        edit=calls.take(chosen, left),
-    )
+    numbers = {"written": chief[2], "calls": len(products) / len(context.steps)}
+    return calls.claim(chosen, left, numbers, {"shape": str(list(chief[1]))})
 
 
 def _matrices(

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { Evidence, Finding, Unexplained } from "../../api/types.gen";
+import type { Evidence, Finding } from "../../api/types.gen";
 import { formatAbout, formatCount, formatShare, formatTime } from "../../base/units";
 import { CodeBlock, CopyButton, Icon, Term } from "../../widgets";
 import { certaintyOf, figureText, gainText, lineParts, nowAndThen, ranked } from "./model";
@@ -238,22 +238,6 @@ function WebLinks({ finding }: { finding: Finding }) {
           </a>
         ))}
     </>
-  );
-}
-
-/** The longest lines that no finding is about. */
-export function UnexplainedLines({ lines }: { lines: readonly Unexplained[] }) {
-  return (
-    <ul class="unexplained">
-      {lines.map(({ line, name, path_ns, share }) => (
-        <li key={`${line ?? ""} ${name}`}>
-          {line ? <Line line={line} /> : null}
-          <span class={line ? undefined : "without-line"}>{name}</span>
-          <span class="number">{formatTime(path_ns)}</span>
-          <span class="number muted">{formatShare(share)}</span>
-        </li>
-      ))}
-    </ul>
   );
 }
 

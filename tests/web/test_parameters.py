@@ -214,7 +214,11 @@ def test_what_is_given_twice(name: str) -> None:
 def test_steps_of_another_side() -> None:
     query = MultiDict([("steps", "9"), ("steps2", "1"), ("skip_cold2", "1")])
     assert KINDS["steps"].read(query, "steps2") == StepRange(1, 1, True, "steps2")
-    assert [entry.name for entry in KINDS["steps"].entries("steps2")] == ["steps2", "skip_cold2", "step_kind2"]
+    assert [entry.name for entry in KINDS["steps"].entries("steps2")] == [
+        "steps2",
+        "skip_cold2",
+        "step_kind2",
+    ]
 
 
 VALUES = st.one_of(

@@ -146,9 +146,7 @@ def several_kinds(facts: Facts) -> bool:
     return int((facts["step_kinds"]["what"] != StepKind.COLD).sum()) > 1
 
 
-def kinds_of_steps(
-    names: Sequence[str], kind: Ints, wall: Ints, usual: Mask
-) -> list[KindOfSteps]:
+def kinds_of_steps(names: Sequence[str], kind: Ints, wall: Ints, usual: Mask) -> list[KindOfSteps]:
     """The kinds of some steps, the one with most time first; empty where they are of one. ``names``: what each is called;
     ``kind``: of every step, int64, −1 unknown; ``wall``: their lengths, int64 ns; ``usual``: those that speak for their kind.
     """

@@ -275,7 +275,9 @@ class StepsOf(Kind):
     def entries(self, name: str) -> list[Entry]:
         cold = _SKIP_COLD.entries(name.replace("steps", "skip_cold"))
         kind = _STEP_KIND.entries(name.replace("steps", "step_kind"))
-        all_three = zip((*super().entries(name), *cold, *kind), ("`all`", "`0`", "all"), strict=True)
+        all_three = zip(
+            (*super().entries(name), *cold, *kind), ("`all`", "`0`", "all"), strict=True
+        )
         return [replace(entry, optional=default) for entry, default in all_three]
 
 

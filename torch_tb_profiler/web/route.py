@@ -276,6 +276,4 @@ def chosen(opened: Opened, steps: StepRange) -> Selection:
     Raises:
         BadRequest: the trace has no such steps.
     """
-    return choose(
-        opened.facts, steps.first, steps.last, steps.skip_cold, steps.name, steps.kind
-    )
+    return choose(opened.facts, steps.first, steps.last, steps.skip_cold, steps.name, steps.kind)

@@ -34,7 +34,10 @@ const minifiedAgain: Plugin = {
         const made = await minify(file.code, {
           module: true,
           ecma: 2020,
-          compress: { passes: 3, pure_getters: true, unsafe: true, keep_fargs: false },
+          compress: {
+            ...{ passes: 3, pure_getters: true, unsafe: true, keep_fargs: false },
+            ...{ unsafe_arrows: true, unsafe_methods: true },
+          },
         });
         file.code = made.code ?? file.code;
       }

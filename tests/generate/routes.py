@@ -40,7 +40,7 @@ def page(written: str) -> str:
         written.partition(MARK)[0] + MARK,
         "## Parameters of a trace",
         "Every route of a trace takes `run`, `worker` and `span`; those that refer to one content of"
-        " the file also `id`, those with figures of chosen steps also `steps` and `skip_cold`.",
+        " the file also `id`, those with figures of chosen steps also `steps`, `skip_cold` and `step_kind`.",
         _table(list(_SHARED.values())),
         "## Routes",
         *(_section(route) for route in ordered()),
@@ -94,7 +94,7 @@ def types() -> str:
     groups = {
         "OfTrace": ("run", "worker", "span"),
         "OfContent": ("id",),
-        "OfSteps": ("steps", "skip_cold"),
+        "OfSteps": ("steps", "skip_cold", "step_kind"),
     }
     lines = [
         HEADER,

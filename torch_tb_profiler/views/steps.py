@@ -126,8 +126,10 @@ def choose(
     names = np.array([*plain_names(facts), ""])
     own = found.steps[names[facts["steps"]["kind"][found.steps]] == kind]
     if not len(own):
-        hint = "Take the names of kinds from /overview."
-        raise BadRequest(f"None of the chosen steps is of the kind {kind!r}.", hint)
+        raise BadRequest(
+            f"Parameter {name.replace('steps', 'step_kind')} is {kind!r}, but none of the chosen steps is of that kind.",
+            "Take the names of kinds from /overview.",
+        )
     return msgspec.structs.replace(found, steps=own)
 
 

@@ -85,6 +85,8 @@ export interface OfSteps {
   steps?: string;
   /** Leave out the steps marked cold. */
   skip_cold?: "0" | "1";
+  /** Of these only steps of one kind, by its name in `/overview`. */
+  step_kind?: string;
 }
 
 /** What each route answers with. */

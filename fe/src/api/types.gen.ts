@@ -706,15 +706,7 @@ export interface Total {
   high_ns: number;
 }
 
-/** A line, or an operator without one, that no finding is about: its time on the critical path of the median step. */
-export interface Unexplained {
-  line: string | null;
-  name: string;
-  path_ns: number;
-  share: number;
-}
-
-/** What the answer says as numbers, null where it says none: that `part_ns` of `whole_ns` is taken, that most of it, or `place_ns`, is at a place, and that `left_ns` would be left. `rule`: of the finding that is the answer, null where none is. `group`: the part of the strip that it is about, where it is about all of one, `nothing` where no event was recorded. `subject`: whose step `whole_ns` is, null where that is null. */
+/** What the answer says as numbers, null where it says none: that `part_ns` of `whole_ns` is taken, that most of it, or `place_ns`, is at a place, and that `left_ns` would be left. `rule`: of the finding that is the answer, null where none is. `group`: the part of the strip that it is about, where it is about all of one. */
 export interface Told {
   subject: Subject | null;
   rule: string | null;
@@ -725,7 +717,7 @@ export interface Told {
   left_ns: number | null;
 }
 
-/** Route `/findings`, the one to act on first. `steps` were analysed: the selected ones; where all are, cold and cut ones are left out, if others are there. `median` is the row of the one that speaks for them, of `step_ns`; all savings are of it. On average they take `mean_ns`. `about`: kind of run, device and step in words. `line`: the line that `detail` names, with its folders. `unexplained`: the longest lines that no finding is about. `totals`: one per certainty that occurs; `together`: why what they save differs from the sum of the findings, empty where it does not. `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer, `detail` what follows it: where, and what then. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
+/** Route `/findings`, the one to act on first. `steps` were analysed: the selected ones; where all are, cold and cut ones are left out, if others are there. `median` is the row of the one that speaks for them, of `step_ns`; all savings are of it. On average they take `mean_ns`. `about`: kind of run, device and step in words. `line`: the line that `detail` names, with its folders. `totals`: one per certainty that occurs; `together`: why what they save differs from the sum of the findings, empty where it does not. `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer, `detail` what follows it: where, and what then. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
 export interface FindingsPayload {
   subject: Subject;
   headline: string;
@@ -739,7 +731,6 @@ export interface FindingsPayload {
   step_ns: number | null;
   mean_ns: number | null;
   findings: Finding[];
-  unexplained: Unexplained[];
   totals: Total[];
   together: string;
   unsure: string[];

@@ -13,7 +13,7 @@ import {
   toEntries,
   writeHash,
 } from "./location";
-import { parseSteps } from "./view";
+import { parseSteps, viewQuery, withOnly } from "./view";
 
 const PREFIX = "p.pytorch_profiler.";
 const STATE: PageState = {
@@ -50,6 +50,18 @@ describe("the hash", () => {
       "#view=operator&run=a/b%3D1%26c&worker=host%201&span=2&steps=3-7&skip_cold=1&group=shape",
     );
     expect(fromEntries(readHash(hash, ""))).toEqual(STATE);
+  });
+
+  it("keeps a kind of steps, which counts where no step is chosen", () => {
+    const steps = { first: null, last: null, skipCold: true, kind: "kind A" };
+    const hash = writeHash("", "", { ...STATE, steps });
+    expect(hash).toContain("&step_kind=kind%20A&");
+    expect(fromEntries(readHash(hash, "")).steps).toEqual(steps);
+    const asked = viewQuery({ ...STATE, steps });
+    expect([asked.step_kind, asked.skip_cold]).toEqual(["kind A", undefined]);
+    const one = withOnly(steps, 3);
+    expect(viewQuery({ ...STATE, steps: one }).step_kind).toBeUndefined();
+    expect(toEntries({ ...STATE, steps: one }).map(([key]) => key)).not.toContain("step_kind");
   });
 
   it("leaves out defaults", () => expect(toEntries(EMPTY_PAGE)).toEqual([["view", "overview"]]));

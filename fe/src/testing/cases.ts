@@ -88,7 +88,7 @@ export const findings = (
   reply("findings", CPU, {
     findings: list,
     healthy: !list.length,
-    ...{ unexplained: [], totals: [], unsure: [], missing: [] },
+    ...{ totals: [], unsure: [], missing: [] },
     ...over,
   });
 

@@ -38,7 +38,6 @@ from torch_tb_profiler.units import (
 from torch_tb_profiler.views.findings.about import about_text, step_name
 from torch_tb_profiler.views.findings.headline import LEAST_JUDGED, Answer, answer_of
 from torch_tb_profiler.views.findings.path import Path
-from torch_tb_profiler.views.findings.unexplained import unexplained
 from torch_tb_profiler.views.findings.wire import Evidence, Finding, FindingsPayload, Told, Total
 from torch_tb_profiler.views.steps import kinds_text, other_kinds, step_noun, subject_of
 from torch_tb_profiler.views.wire import Link, Number, Subject
@@ -147,7 +146,6 @@ def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0)
         step_ns=analysis["step_ns"],
         mean_ns=analysis["mean_ns"],
         findings=findings,
-        unexplained=unexplained(path, analysis),
         totals=[Total(**total) for total in analysis["totals"]],
         together=_together(analysis),
         unsure=[]

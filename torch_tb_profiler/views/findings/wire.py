@@ -79,15 +79,6 @@ class Total(Wire, frozen=True, kw_only=True):
     high_ns: int
 
 
-class Unexplained(Wire, frozen=True, kw_only=True):
-    """A line, or an operator without one, that no finding is about: its time on the critical path of the median step."""
-
-    line: str | None
-    name: str
-    path_ns: int
-    share: float
-
-
 class Told(Wire, frozen=True, kw_only=True):
     """What the answer says as numbers, null where it says none: that ``part_ns`` of ``whole_ns`` is taken, that most of it, or
     ``place_ns``, is at a place, and that ``left_ns`` would be left. ``rule``: of the finding that is the answer, null where none is.
@@ -108,8 +99,7 @@ class FindingsPayload(Wire, frozen=True, kw_only=True):
     """Route ``/findings``, the one to act on first. ``steps`` were analysed: the
     selected ones; where all are, cold and cut ones are left out, if others are there. ``median`` is the row of the one that
     speaks for them, of ``step_ns``; all savings are of it. On average they take ``mean_ns``. ``about``: kind of run,
-    device and step in words. ``line``: the line that ``detail`` names, with its folders. ``unexplained``: the longest
-    lines that no finding is about. ``totals``: one per
+    device and step in words. ``line``: the line that ``detail`` names, with its folders. ``totals``: one per
     certainty that occurs; ``together``: why what they save differs from the sum of the findings, empty where it does not.
 
     ``healthy``: nothing above the threshold of 2 % of the step, the profiler's own doing left out,
@@ -131,7 +121,6 @@ class FindingsPayload(Wire, frozen=True, kw_only=True):
     step_ns: int | None
     mean_ns: int | None
     findings: list[Finding]
-    unexplained: list[Unexplained]
     totals: list[Total]
     together: str
     unsure: list[str]

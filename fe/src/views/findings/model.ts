@@ -1,16 +1,7 @@
 /** What is computed from the findings: those of a view, savings and figures in words. */
 
-import type {
-  Certainty,
-  Finding,
-  FindingsPayload,
-  FindingView,
-  Number as Figure,
-} from "../../api/types.gen";
-import { format, formatAbout, formatCount, MINUS, type Unit } from "../../base/units";
-
-export const figureText = ({ value, unit }: Figure): string =>
-  format(value, (unit || "number") as Unit);
+import type { Certainty, Finding, FindingsPayload, FindingView } from "../../api/types.gen";
+import { formatAbout, formatCount, MINUS } from "../../base/units";
 
 export function findingsOf(payload: FindingsPayload, view: FindingView): Finding[] {
   return payload.findings.filter((finding) => finding.views.includes(view));

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
-import type { Evidence, Finding, Unexplained } from "../../api/types.gen";
+import type { Evidence, Finding } from "../../api/types.gen";
 import { formatAbout, formatCount, formatShare, formatTime } from "../../base/units";
 import { CodeBlock, CopyButton, Icon, Term } from "../../widgets";
-import { certaintyOf, figureText, gainText, lineParts, nowAndThen, ranked } from "./model";
+import { certaintyOf, gainText, lineParts, nowAndThen, ranked } from "./model";
 
 /** Steps beyond which words alone say in which of them. */
 const CELLS = 24;
@@ -138,7 +138,7 @@ export function RankedFindings({
 }
 
 function FindingDetails({ finding, links }: { finding: Finding; links: Links }) {
-  const { change, evidence, certainty, share, numbers, line } = finding;
+  const { change, evidence, certainty, share, line } = finding;
   const [first] = evidence;
   return (
     <div class="finding-more">
@@ -165,11 +165,6 @@ function FindingDetails({ finding, links }: { finding: Finding; links: Links }) 
           <CodeBlock code={links.verify} label="Copy the command" />
         </div>
       )}
-      {numbers.length ? (
-        <p class="muted">
-          {numbers.map((figure) => `${figure.label}: ${figureText(figure)}`).join(" · ")}
-        </p>
-      ) : null}
       {line ? (
         <p class="finding-line">
           <code>{line}</code> <CopyButton text={line} label="Copy the source line" />
@@ -238,22 +233,6 @@ function WebLinks({ finding }: { finding: Finding }) {
           </a>
         ))}
     </>
-  );
-}
-
-/** The longest lines that no finding is about. */
-export function UnexplainedLines({ lines }: { lines: readonly Unexplained[] }) {
-  return (
-    <ul class="unexplained">
-      {lines.map(({ line, name, path_ns, share }) => (
-        <li key={`${line ?? ""} ${name}`}>
-          {line ? <Line line={line} /> : null}
-          <span class={line ? undefined : "without-line"}>{name}</span>
-          <span class="number">{formatTime(path_ns)}</span>
-          <span class="number muted">{formatShare(share)}</span>
-        </li>
-      ))}
-    </ul>
   );
 }
 

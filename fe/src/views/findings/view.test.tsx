@@ -46,6 +46,9 @@ describe("Findings", () => {
     expect(text()).toContain("1 check could not be made");
     cleanup();
     list(findings([]));
+    expect(text()).toContain("What to changeno known cause costs 2 % or more");
+    cleanup();
+    list(findings([], { step_ns: null }));
     expect(text()).toBe("");
   });
 
@@ -54,18 +57,6 @@ describe("Findings", () => {
     expect(text()).not.toContain("nothing was found");
     expect(document.querySelectorAll(".findings-foot details")).toHaveLength(0);
     expect(document.querySelectorAll("details")).toHaveLength(1);
-  });
-
-  it("lists the longest lines without a known cause, and what they take of the step", () => {
-    const line = {
-      line: "src/train.py(12): main",
-      name: "aten::mm",
-      path_ns: 40_000_000,
-      share: 0.225,
-    };
-    list(findings([], { unexplained: [line, { ...line, line: null, name: "aten::relu" }] }));
-    expect(text()).toContain("the longest lines, 80.0 ms of 58.7 ms");
-    expect(screen.getByText("train.py:12").title).toBe("src/train.py(12): main");
   });
 
   it("predicts of the step that the saving is of", () => {

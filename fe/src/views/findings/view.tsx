@@ -2,15 +2,14 @@
 
 import type { ComponentChildren } from "preact";
 import type { FindingsPayload, FindingView } from "../../api/types.gen";
-import { formatTime } from "../../base/units";
 import { useResource, useUntilComplete, type Resource } from "../../state/resource";
 import { pathOfRun, runsStore } from "../../state/runs";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Icon } from "../../widgets";
 import { Loaded } from "../loaded";
 import type { Step } from "../rows";
-import { countText, findingsOf, gainOfFirst, headingText, ranked, togetherText } from "./model";
-import { FindingList, RankedFindings, UnexplainedLines, Unsure, type Links } from "./parts";
+import { countText, findingsOf, gainOfFirst, headingText, togetherText } from "./model";
+import { FindingList, RankedFindings, Unsure, type Links } from "./parts";
 
 type Place = Pick<ViewProps, "selection" | "hrefOf">;
 type Chosen = Place & Pick<ViewProps, "steps">;
@@ -41,60 +40,40 @@ interface FindingsProps extends Place {
   kinds?: ComponentChildren;
 }
 
-/** What to change, and the longest of what has no known cause. */
+/** What to change. */
 export function Findings({ resource, steps, kinds, ...place }: FindingsProps) {
   return (
     <Loaded resource={resource} shape={[290]}>
       {(payload) => {
-        const { findings, unexplained, unsure, step_ns } = payload;
-        const any = ranked(findings).top.length > 0;
-        const explained = unexplained.reduce((sum, { path_ns }) => sum + path_ns, 0);
-        return (
-          <>
-            {any || findings.length || unsure.length ? (
-              <section aria-labelledby="what-to-change">
-                <header class="section-head">
-                  <h2 id="what-to-change">What to change</h2>
-                  {kinds}
-                  {step_ns === null ? null : (
-                    <>
-                      <span title={payload.together}>{headingText(payload)}</span>
-                      <a href={place.hrefOf("critical_path", { what_if: "" })}>What if …</a>
-                    </>
-                  )}
-                </header>
-                <RankedFindings
-                  findings={findings}
-                  all={step_ns === null}
-                  links={linksOf(place, payload)}
-                  steps={steps.map(({ step, selected, cold, cut }) => ({
-                    step,
-                    counts: selected && !cold && !cut,
-                  }))}
-                >
-                  {togetherText(payload) ? (
-                    <p title={payload.together}>{togetherText(payload)}</p>
-                  ) : null}
-                  <Unsure reasons={unsure} />
-                </RankedFindings>
-              </section>
-            ) : (
-              kinds
-            )}
-            {unexplained.length && !any ? (
-              <section aria-labelledby="no-known-cause">
-                <header class="section-head">
-                  <h2 id="no-known-cause">No known cause</h2>
-                  <span>
-                    the longest lines, {formatTime(explained)} of {formatTime(step_ns)}
-                  </span>
-                  <a href={place.hrefOf("operator")}>All operators</a>
-                </header>
-                <UnexplainedLines lines={unexplained} />
-              </section>
-            ) : null}
-          </>
-        );
+        const { findings, unsure, step_ns } = payload;
+        return findings.length || unsure.length || step_ns !== null ? (
+          <section aria-labelledby="what-to-change">
+            <header class="section-head">
+              <h2 id="what-to-change">What to change</h2>
+              {kinds}
+              {step_ns === null ? null : (
+                <>
+                  <span title={payload.together}>{headingText(payload)}</span>
+                  <a href={place.hrefOf("critical_path", { what_if: "" })}>What if …</a>
+                </>
+              )}
+            </header>
+            <RankedFindings
+              findings={findings}
+              all={step_ns === null}
+              links={linksOf(place, payload)}
+              steps={steps.map(({ step, selected, cold, cut }) => ({
+                step,
+                counts: selected && !cold && !cut,
+              }))}
+            >
+              {togetherText(payload) ? (
+                <p title={payload.together}>{togetherText(payload)}</p>
+              ) : null}
+              <Unsure reasons={unsure} />
+            </RankedFindings>
+          </section>
+        ) : null;
       }}
     </Loaded>
   );

@@ -102,6 +102,8 @@ export function StackedBars(props: StackedBarsProps) {
             ref={svg}
             width={slots.width + INSET}
             height={height}
+            viewBox={`0 0 ${slots.width + INSET} ${height}`}
+            preserveAspectRatio="none"
             role="group"
             aria-label={`${label}, ${bars.length} bars`}
             onKeyDown={onKeyDown}

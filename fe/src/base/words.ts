@@ -17,6 +17,7 @@ const KEPT = 2;
 
 /** What tells a name from another, with the words beside it: `v100_resnet50_num_workers_4` beside one that ends with `0` → `…num_workers_4`. Never without a part of the difference. */
 export function differing(name: string, other: string): string {
+  if (name === other) return name;
   const words = name.match(WORDS) ?? [];
   const others = other.match(WORDS) ?? [];
   const same = (i: number, j: number): boolean => words.at(i) === others.at(j);

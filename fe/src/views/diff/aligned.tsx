@@ -66,7 +66,7 @@ function Both({ steps: { before, after, device }, names }: AlignedProps) {
         const busy = glyph.busy === null ? "" : `${device} busy ${formatShare(glyph.busy)}`;
         const name = (
           <>
-            <b>{names[place]}</b> {busy}
+            <b>{names[place]}</b> {busy.replace(/ (?=%)/, "\u00a0")}
           </>
         );
         return (

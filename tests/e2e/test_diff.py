@@ -38,20 +38,6 @@ def unfold(tab: Tab, text: str) -> None:
     tab.idle()
 
 
-def test_the_interval_of_the_change_is_drawn(open_tab: OpenTab, pairs: Server) -> None:
-    tab = compare(open_tab(pairs), "again")
-    band = tab.frame.locator(".strip-interval rect")
-    expect(band).to_have_count(1)
-    width = (band.bounding_box() or {"width": 0})["width"]
-    assert width > 20
-    # Both means lie in it: it is not shown that the step changed.
-    left = (band.bounding_box() or {"x": 0})["x"]
-    for mean in tab.frame.locator(".strip-mean").all():
-        box = mean.bounding_box()
-        assert box is not None
-        assert left <= box["x"] + box["width"] / 2 <= left + width
-
-
 def test_choosing_the_other_run_changes_the_answer_and_the_address(
     open_tab: OpenTab, pairs: Server
 ) -> None:
@@ -103,21 +89,20 @@ def test_the_tree_unfolds_by_keyboard(open_tab: OpenTab, pairs: Server) -> None:
     expect(tree.locator(".body-row")).to_have_count(outermost)
 
 
-def test_gaps_lie_in_the_picture_and_light_up_by_keyboard(open_tab: OpenTab, pairs: Server) -> None:
+def test_the_shorter_step_is_followed_by_what_was_lost(open_tab: OpenTab, pairs: Server) -> None:
     need_axe()
     tab = compare(open_tab(pairs, width=390, height=800), "slower_kernel")
-    picture = tab.frame.locator(".aligned svg")
-    whole = picture.bounding_box()
+    before, after = (one.locator(".glyph-plot svg") for one in tab.frame.locator(".glyph").all())
+    rest = tab.frame.locator(".glyph-rest")
+    whole, gap, below = (one.bounding_box() for one in (before, rest, after))
     assert whole is not None
-    gaps = picture.locator("rect[fill*='lost'], rect[fill*='gained']")
-    assert gaps.count() > 0
-    for gap in gaps.all():
-        box = gap.bounding_box()
-        assert box is not None
-        assert whole["x"] <= box["x"] + 1
-        assert box["x"] + box["width"] <= whole["x"] + whole["width"] + 1
-    tab.frame.get_by_role("button", name="GPU compute").focus()
-    expect(tab.frame.locator(".aligned-lit")).to_contain_text("GPU compute")
+    assert gap is not None
+    assert below is not None
+    assert abs(gap["x"] + gap["width"] - whole["x"] - whole["width"]) <= 1
+    assert gap["y"] + gap["height"] < below["y"]
+    tab.frame.get_by_role("group", name="After").focus()
+    tab.page.keyboard.press("ArrowRight")
+    expect(tab.frame.locator(".glyph [aria-live]").nth(1)).not_to_be_empty()
     assert accessibility(tab.frame) == []
     assert tab.frame.evaluate(
         "document.documentElement.scrollWidth <= document.documentElement.clientWidth"

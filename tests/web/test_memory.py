@@ -242,7 +242,7 @@ def test_what_the_view_offers() -> None:
         "blocks": 5,
         "has_map": False,
         "headline": [
-            "GPU 0: at most 2.73 KiB was allocated.",
+            "GPU 0 peaked at 2.73 KiB (4.00 KiB reserved).",
             "It was at 56.0 µs; at most 4.00 KiB was reserved.",
         ],
     }

@@ -25,6 +25,7 @@ from torch_tb_profiler.views.wire import Wire
 SIDE_B = {"run2": "run", "worker2": "w0", "span2": "1"}
 TYPES: dict[str, type[Wire]] = {
     "/memory": wire.MemoryPayload,
+    "/memory/alive": wire.MemoryAlivePayload,
     "/memory/curve": wire.MemoryCurvePayload,
     "/memory/map": wire.MemoryMapPayload,
     "/memory/changes": wire.MemoryChangesPayload,
@@ -57,8 +58,12 @@ def test_what_the_view_says_of_a_snapshot(asked: Client) -> None:
     (failure,) = found["failures"]
     assert (failure["requested_bytes"], failure["free_bytes"], found["failed"]) == (1 << 40, 5, 1)
     assert failure["line"] == "/w/attention.py(88): softmax"
-    assert {row["name"] for row in failure["by_category"]} >= {"parameter", "optimizer state"}
-    assert sum(row["bytes"] for row in failure["by_category"]) == failure["allocated_bytes"]
+    assert failure["unused_bytes"] == sum(failure["pieces_bytes"])
+    assert failure["pieces"] == len(failure["pieces_bytes"])
+    then = get(asked, "/memory/alive", t=failure["time_ns"])
+    assert then["allocated_bytes"] == failure["allocated_bytes"]
+    outermost = zip(then["frames"]["parent"], then["frames"]["bytes"], strict=True)
+    assert sum(size for parent, size in outermost if parent < 0) == failure["allocated_bytes"]
     curve = get(asked, "/memory/curve", n=64)
     assert [sum(at) for at in zip(*curve["categories_bytes"], strict=True)] == curve["rows"][
         "allocated_bytes"

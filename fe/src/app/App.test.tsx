@@ -285,7 +285,7 @@ describe("the page", () => {
     async (id) => {
       compare(id);
       expect(
-        await screen.findByRole("button", { name: "Comparison: Compared with rank 1 · w1" }),
+        await screen.findByRole("button", { name: "Comparison: with rank 1 · w1" }),
       ).toBeTruthy();
       // A place that cannot compare says so.
       expect(screen.queryAllByRole("note").map((note) => note.textContent)).toEqual(
@@ -330,9 +330,7 @@ describe("the page", () => {
       steps: { first: 1, last: 1 },
       params: { run2: "good", worker2: "w0", span2: "1" },
     });
-    expect(
-      screen.getByRole("button", { name: "Comparison: Compared with rank 0 · w0" }),
-    ).toBeTruthy();
+    expect(screen.getByRole("button", { name: "Comparison: with rank 0 · w0" })).toBeTruthy();
   });
 
   it("keeps the theme that is chosen, and says how to save a report", async () => {

@@ -195,6 +195,7 @@ function Scope(props: ScopeProps) {
         payload={payload}
         selection={selection}
         onSelect={onSelect}
+        beside={otherSide(payload, props.params)?.selection.run}
         showLabels={narrow}
         all={all}
       />
@@ -219,7 +220,7 @@ function Scope(props: ScopeProps) {
     );
   const worker = workerOptions(run?.workers ?? []).find(({ value }) => value === selection.worker);
   const text = [
-    other && `Compared with ${other}`,
+    other && `with ${other}`,
     selection.run || "No run",
     all?.chosen ? allRanksLabel(all.count) : worker?.label,
     rows.length ? stepsLabel(rows, steps) : "",
@@ -247,7 +248,7 @@ function Compare(props: HeaderProps) {
     <div class="compare">
       <Menu
         label="Comparison"
-        text={other ? `Compared with ${other}` : "Compare with …"}
+        text={other ? `with ${other}` : "Compare with …"}
         class={other ? "pick pick-set" : "pick pick-open"}
       >
         <CompareMenu {...props} view={comparedIn(section.id)} />

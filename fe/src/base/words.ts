@@ -12,11 +12,12 @@ export function stepName(name: string, place?: number): string {
 
 /** Where a word of a name ends. */
 const WORDS = /[^_\-./ ]*[_\-./ ]*/g;
-/** Words that two names share and that stay beside what tells them apart. */
-const KEPT = 2;
+/** So many words that two names share stay beside what tells them apart. */
+const KEPT = 1;
 
-/** What tells a name from another, with the words beside it: `v100_resnet50_num_workers_4` beside one that ends with `0` → `…num_workers_4`. Never without a part of the difference. */
+/** What tells a name from another, with the words beside it: `v100_resnet50_num_workers_4` beside one that ends with `0` → `…workers_4`. Never without a part of the difference. */
 export function differing(name: string, other: string): string {
+  if (name === other) return name;
   const words = name.match(WORDS) ?? [];
   const others = other.match(WORDS) ?? [];
   const same = (i: number, j: number): boolean => words.at(i) === others.at(j);

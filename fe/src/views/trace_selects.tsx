@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import type { RunItem, RunsPayload, WorkerItem } from "../api/types.gen";
 import { useId } from "../base/id";
 import { formatCount } from "../base/units";
+import { differing } from "../base/words";
 import { find } from "../state/runs";
 import type { Selection } from "../state/view";
 import { Button, Dialog, Icon, Menu, Select, TextInput } from "../widgets";
@@ -15,6 +16,8 @@ interface TraceSelectsProps {
   onSelect: (selection: Selection) => void;
   /** Stands behind each label where a page has two traces. */
   suffix?: string;
+  /** The run of the other trace: what tells this one from it is in sight. */
+  beside?: string | undefined;
   showLabels?: boolean;
   /** The choice of all ranks of the job, where there is one. */
   all?: AllRanksChoice | null;
@@ -32,7 +35,15 @@ const NO_RUNS: readonly RunItem[] = [];
 
 /** A select each. Workers and spans that leave no choice are not asked for. */
 export function TraceSelects(props: TraceSelectsProps) {
-  const { payload, selection, onSelect, suffix = "", showLabels = true, all = null } = props;
+  const {
+    payload,
+    selection,
+    onSelect,
+    suffix = "",
+    beside,
+    showLabels = true,
+    all = null,
+  } = props;
   const { run, worker } = find(payload, selection);
   const workers = run?.workers ?? [];
   const spans = worker?.spans ?? [];
@@ -43,6 +54,7 @@ export function TraceSelects(props: TraceSelectsProps) {
         showLabel={showLabels}
         runs={payload?.runs ?? NO_RUNS}
         run={selection.run}
+        beside={beside}
         onChoose={(name) =>
           onSelect({ run: name, worker: sameWorker(payload, name, selection.worker), span: "" })
         }
@@ -75,11 +87,12 @@ interface RunChoiceProps {
   showLabel: boolean;
   runs: readonly RunItem[];
   run: string;
+  beside?: string | undefined;
   onChoose: (run: string) => void;
 }
 
 /** The run, and of each what it is. */
-function RunChoice({ label, showLabel, run, ...props }: RunChoiceProps) {
+function RunChoice({ label, showLabel, run, beside, ...props }: RunChoiceProps) {
   const { runs, onChoose } = props;
   const found = runs.some(({ name }) => name === run);
   return (
@@ -87,7 +100,15 @@ function RunChoice({ label, showLabel, run, ...props }: RunChoiceProps) {
       {showLabel ? <span class="field-label">{label}</span> : null}
       <Menu
         label={label}
-        text={found ? run : run ? `${run} (not found)` : runs.length ? "choose …" : "none found"}
+        text={
+          found
+            ? differing(run, beside ?? run)
+            : run
+              ? `${run} (not found)`
+              : runs.length
+                ? "choose …"
+                : "none found"
+        }
         class="pick"
       >
         {(close) => (

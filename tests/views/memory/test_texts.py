@@ -53,10 +53,10 @@ def test_the_headline_is_the_peak_and_how_near_it_is_to_what_the_device_has() ->
     card = trace.header | {"deviceProperties": [{"id": 0, "totalGlobalMem": 8 << 20}]}
     gpu, cpu = memory_payload(replace(trace, header=card), facts, insight).devices
     assert gpu.headline == [
-        "GPU 0: at most 1.00 MiB of 8.00 MiB was allocated.",
+        "GPU 0 peaked at 1.00 MiB of 8.00 MiB (4.00 MiB reserved).",
         "It was at 10.0 µs; at most 4.00 MiB was reserved, 50.0 %.",
     ]
-    assert cpu.headline == ["CPU: at most 100 B was allocated.", "It was at 30.0 µs."]
+    assert cpu.headline == ["CPU peaked at 100 B.", "It was at 30.0 µs."]
 
 
 def notes(written: str, more: list[Event] | None = None) -> list[str]:
@@ -110,6 +110,7 @@ def test_a_failed_allocation_is_told_with_what_held_the_memory() -> None:
     ).failures[0]
     assert found_too.sentence == "Out of memory: 5 B were asked for; 1.00 KiB were free."
     assert (found_too.allocated_bytes, found_too.reserved_bytes) == (64, 100)
+    assert (found_too.unused_bytes, found_too.pieces_bytes) == (36, None)
 
 
 def test_devices_that_are_called_the_same_say_their_type() -> None:

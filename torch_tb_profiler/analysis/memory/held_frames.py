@@ -23,6 +23,7 @@ from torch_tb_profiler.analysis.memory.live_memory import (
     LiveMemory,
     alive_blocks,
     last_record,
+    short_place,
     unrecorded_before,
 )
 from torch_tb_profiler.analysis.module.frame_table import FRAME_KINDS
@@ -31,6 +32,7 @@ from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.units import format_count
 
 Name = tuple[str, str]
@@ -109,16 +111,17 @@ def _chains(facts: Facts, insight: Insight) -> Callable[[int, int, int, int, int
     texts, of_node = insight.strings, np.append(insight["memory_nodes"]["stack"], -1)
     frame = shown_frames(facts, stacks["frame"]) if stacks.n else np.zeros(0, np.int64)
 
-    def lines(innermost_first: list[str]) -> list[Name]:
-        return [(text, FRAME_KINDS[LINE]) for text in telling_frames(innermost_first)[::-1]]
-
     def chain(frames: int, node: int, path: int, line: int, category: int) -> list[Name]:
         if line >= 0:
+            if PythonFrame.of(texts[line]) is None and category >= 0:
+                # A stack of C++ alone: what the block is for says more.
+                return [_category(category), (short_place(texts[line]), FRAME_KINDS[REST])]
             written = texts[frames].split("\n") if frames >= 0 else []
             if not written:
                 own = _upwards(stacks["parent"], int(of_node[node]))
                 written = facts.strings.many(frame[own])
-            return lines(written if texts[line] in written else [texts[line]])
+            shown = telling_frames(written) if texts[line] in written else [texts[line]]
+            return [(text, FRAME_KINDS[LINE]) for text in shown[::-1]]
         around = _upwards(paths["parent"], path)[::-1]
         names = texts.many(paths["name"][around])
         kinds = [FRAME_KINDS[kind] for kind in paths["kind"][around].tolist()]

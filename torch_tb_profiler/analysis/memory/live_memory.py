@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
+
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, group_rows, sum_by
 from torch_tb_profiler.analysis.memory.window import by_category, of_device
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.python_frames import PythonFrame
 
 _LONGEST_PLACE = 80
+_ARGUMENTS = regex(r"(?<=\w)[<(].*", re.DOTALL)
+"""Of a function of C++ what follows its name."""
 
 
 class LiveMemory(msgspec.Struct, frozen=True):
@@ -87,9 +92,10 @@ def _place(insight: Insight, key: int) -> str:
 
 
 def short_place(place: str) -> str:
-    """``forward at model.py:12`` of a line; other names as they are, but for endless ones."""
+    """``forward at model.py:12`` of a line, a function of C++ without its arguments; other names as they are, but for endless ones."""
     frame = PythonFrame.of(place)
-    text = frame.short if frame is not None and frame.is_source else place
+    other = place if frame else _ARGUMENTS.sub("", place)
+    text = frame.short if frame is not None and frame.is_source else other
     return text if len(text) <= _LONGEST_PLACE else f"{text[:_LONGEST_PLACE]}…"
 
 

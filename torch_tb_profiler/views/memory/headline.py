@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from torch_tb_profiler.analysis.memory.failures import failed_allocations
 from torch_tb_profiler.analysis.memory.holding import HOLDERS, holding_sentences
+from torch_tb_profiler.analysis.memory.live_memory import live_memory_at
 from torch_tb_profiler.analysis.memory.shortage import shortage_of, shortage_sentences
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.units import format_bytes, format_ns
+from torch_tb_profiler.units import format_bytes
 from torch_tb_profiler.views.memory.devices import HOST, device_names, in_order
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
@@ -42,6 +43,21 @@ def memory_headline(trace: Trace, facts: Facts, insight: Insight) -> tuple[str, 
     return first, " ".join(rest)
 
 
+def peak_sentence(
+    insight: Insight, row: int, name: str, capacity: int | None, timed: bool = True
+) -> str:
+    """``GPU 0 peaked at 51.1 GiB of 79.2 GiB (56.9 GiB reserved).``; ``capacity``: what the device has, bytes."""
+    devices, held = insight["memory_devices"], live_memory_at(insight, row, None)
+    recorded = bool(devices["records"][row])
+    reserved = held.reserved if recorded else int(devices["peak_reserved"][row])
+    of_all = f" of {format_bytes(capacity)}" if capacity else ""
+    beside = f" ({format_bytes(reserved)} reserved)" if reserved > 0 else ""
+    holds = "peaked at" if recorded else "holds"
+    now = " now" if insight.about["memory_source"] == "snapshot" else ""
+    when = ("" if timed else ", at an unknown time") if recorded else f"{now}, without a history"
+    return f"{name} {holds} {format_bytes(int(devices['peak'][row]))}{of_all}{beside}{when}."
+
+
 def call_for_history(trace: Trace, insight: Insight) -> str:
     """The sentence that says how to record a history; empty where the file has one, or is no snapshot."""
     if insight.about["memory_source"] != "snapshot" or insight["memory_devices"]["records"].any():
@@ -53,14 +69,7 @@ def call_for_history(trace: Trace, insight: Insight) -> str:
 def _peaks(insight: Insight, names: list[str], timed: bool, call: str) -> Iterator[str]:
     devices = insight["memory_devices"]
     row, *others = in_order(devices)
-    peak, reserved = int(devices["peak"][row]), int(devices["peak_reserved"][row])
-    most, when = "at most ", ", at an unknown time"
-    if not devices["records"][row]:
-        most, when = ("", " now, without a history") if call else (most, ", without a history")
-    elif timed:
-        when = f" {format_ns(int(devices['peak_time'][row]))} after the first record"
-    at_most = f" ({most}{format_bytes(reserved)} reserved)" if reserved > 0 else ""
-    yield f"{names[row]} holds {most}{format_bytes(peak)}{at_most}{when}."
+    yield peak_sentence(insight, row, names[row], None, timed)
     if call:
         yield call
     if not call or (insight["allocations"]["line"] >= 0).any():

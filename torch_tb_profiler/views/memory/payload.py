@@ -20,7 +20,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.memory.devices import HOST, device_names, in_order
-from torch_tb_profiler.views.memory.headline import call_for_history
+from torch_tb_profiler.views.memory.headline import call_for_history, peak_sentence
 from torch_tb_profiler.views.memory.wire import (
     Knowledge,
     MemoryCurvePayload,
@@ -95,7 +95,7 @@ def _devices(trace: Trace, insight: Insight, words: Vocabulary) -> list[MemoryDe
             blocks=blocks[row],
             has_map=has_segments(trace, insight, row),
             headline=[
-                *_headline(names[row], columns, row, capacity[row], call),
+                *_headline(insight, row, names[row], capacity[row], call),
                 *(holding_sentences(insight, row, None) if of_snapshot and not call else []),
             ],
         )
@@ -148,23 +148,17 @@ def _known(value: int) -> int | None:
     return value if value >= 0 else None
 
 
-def _headline(
-    name: str, columns: dict[str, list[int]], row: int, capacity: int | None, call: str
-) -> list[str]:
+def _headline(insight: Insight, row: int, name: str, capacity: int | None, call: str) -> list[str]:
     """What a device held at most, and how near that is to what it has; ``call``: what would record a history."""
-    peak, time, reserved = (columns[key][row] for key in ("peak", "peak_time", "peak_reserved"))
-    of_all = f" of {format_bytes(capacity)}" if capacity else ""
-    besides = ""
+    first = peak_sentence(insight, row, name, capacity)
+    if call:
+        return [first, call]
+    devices = insight["memory_devices"]
+    reserved, besides = int(devices["peak_reserved"][row]), ""
     if reserved > 0:
         share = f", {format_share(reserved / capacity)}" if capacity else ""
         besides = f"; at most {format_bytes(reserved)} was reserved{share}"
-    if call:
-        now = f", {format_bytes(reserved)} reserved" if reserved > 0 else ""
-        return [f"{name}: {format_bytes(peak)}{of_all} are allocated now{now}.", call]
-    return [
-        f"{name}: at most {format_bytes(peak)}{of_all} was allocated.",
-        f"It was at {format_ns(time)}{besides}.",
-    ]
+    return [first, f"It was at {format_ns(int(devices['peak_time'][row]))}{besides}."]
 
 
 def _capacity(trace: Trace, devices: Table) -> list[int | None]:

@@ -63,30 +63,19 @@ function Both({ steps: { before, after, device }, names }: AlignedProps) {
     <div class="aligned">
       {sides.map(({ step, step_name, glyph, start_ns, length_ns }, place) => {
         const strip = { step, name: step_name, start_ns, end_ns: start_ns + length_ns, glyph };
-        const name = <b>{names[place]}</b>;
-        const length = formatTime(length_ns);
         const busy = glyph.busy === null ? "" : `${device} busy ${formatShare(glyph.busy)}`;
+        const name = (
+          <>
+            <b>{names[place]}</b> {busy.replace(/ (?=%)/, "\u00a0")}
+          </>
+        );
         return (
           <Glyph
             key={place}
             lanes={glyph}
             start={start_ns}
-            label={[`${names[place]}: ${length}`, busy].filter(Boolean).join(", ")}
-            names={{
-              device: (
-                <>
-                  {name} {busy}
-                </>
-              ),
-              host:
-                glyph.busy === null ? (
-                  <>
-                    {name} {length}
-                  </>
-                ) : (
-                  length
-                ),
-            }}
+            label={[`${names[place]}: ${formatTime(length_ns)}`, busy].filter(Boolean).join(", ")}
+            names={{ device: name, host: glyph.busy === null ? name : null }}
             stretches={stretchesOf(strip).map((range, row) => ({
               ...range,
               text: spoken(strip, row, looks),

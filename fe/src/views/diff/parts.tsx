@@ -56,7 +56,7 @@ function Dots({
   const sides = [payload.a, payload.b];
   const rows = sides.map((side, i) => dotsOf(names[i] ?? "", side));
   const axis = linearAxis(Math.max(...rows.flat().map(({ time }) => time)), "ns", width / 90);
-  const x = (time: number): number => LEFT + (time / axis.max) * (width - 4 * LEFT);
+  const x = (time: number): number => LEFT + (time / axis.max) * (width - 6 * LEFT);
   const height = rows.length * (ROW + 16);
   const said = sides.map(
     (side, i) =>

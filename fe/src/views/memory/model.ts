@@ -125,13 +125,17 @@ export function framesOf({ parent, name, kind, bytes }: HeldFrames) {
   };
 }
 
+/** Share of the scale from which on a free piece is drawn for itself. */
+const LEAST_PIECE = 1 / 250;
+
 /** A failed request on the scale of what was free: all in shares of the longest, null where the file does not say. */
 export function shortageOf(failure: MemoryFailure) {
   const { requested_bytes: asked, free_bytes, allocated_bytes: held, unused_bytes } = failure;
   if (asked === null || free_bytes === null) return null;
   const unused = unused_bytes ?? 0;
   const scale = Math.max(asked, free_bytes + unused, 1);
-  const told = failure.pieces_bytes ?? [];
+  // What is too narrow to be seen apart is drawn as one.
+  const told = (failure.pieces_bytes ?? []).filter((size) => size >= LEAST_PIECE * scale);
   const rest = unused - told.reduce((sum, size) => sum + size, 0);
   const all = (held ?? 0) + unused + free_bytes;
   return {

@@ -14,7 +14,7 @@ import { seriesColor } from "../../base/theme";
 import { formatBytes, formatCount, formatShare } from "../../base/units";
 import { capitalised } from "../../base/words";
 import type { ViewProps } from "../../state/view";
-import { type Column, Figure, Flame, type StairLine, Staircase } from "../../widgets";
+import { type Column, Figure, Flame, type StairLine, Staircase, Term } from "../../widgets";
 import { declaredColumns } from "../columns";
 import { linkedTo, timelineColumns } from "../links";
 import type { Total } from "../totals";
@@ -225,9 +225,9 @@ export function Shortage({ failure }: { failure: MemoryFailure }) {
       : "";
   const [held = 0, unused = 0, left = 0] = drawn.device;
   return (
-    <figure class="shortage" role="img" aria-label={`${free} free, ${beside}; ${asked} asked for`}>
+    <figure class="shortage" aria-label="Out of memory">
       {drawn.device.length ? (
-        <div aria-hidden="true">
+        <div>
           <p>
             <span>allocated {allocated}</span>
             <span>free</span>
@@ -239,9 +239,11 @@ export function Shortage({ failure }: { failure: MemoryFailure }) {
           </div>
         </div>
       ) : null}
-      <div aria-hidden="true">
+      <div>
         <p>
-          <span>free {free}</span>
+          <span>
+            <Term id="memory_failed">free</Term> {free}
+          </span>
           <span>{beside && `+ ${beside}`}</span>
         </p>
         <div class="shortage-bar">

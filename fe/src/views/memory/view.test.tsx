@@ -44,7 +44,7 @@ it("shows the peak, the curve, what is alive and the blocks", async () => {
   show();
   await ready();
   for (const part of [
-    "GPU 2: at most 3.05 GiB of 79.2 GiB was allocated.",
+    "GPU 2 peaked at 3.05 GiB of 79.2 GiB (3.07 GiB reserved).",
     "It was at 9.39 ms; at most 3.07 GiB was reserved, 3.9 %.",
     "A note.",
     "Alive at the peak",
@@ -171,7 +171,7 @@ it("shows an allocation that failed to scale, and what was held then", async () 
   await ready();
   const [told] = screen.getAllByRole("region", { name: "In short" });
   expect(told?.textContent).toContain(`${failure!.sentence}${failure!.why[0]}`);
-  expect(screen.getByRole("img", { name: /asked for$/ })).toBeTruthy();
+  expect(screen.getByRole("figure", { name: "Out of memory" })).toBeTruthy();
   expect(askedFor("memory/alive")).toMatchObject({ t: String(failure!.time_ns) });
   expect(text()).toMatch(/What held .* then/);
   fireEvent.click(screen.getByRole("button", { name: "At the peak" }));

@@ -98,10 +98,8 @@ function useMoment({ payload, device, params, selection }: PageProps) {
   return { query, alive, picked, failed, when };
 }
 
-function MemoryPage(props: PageProps) {
-  const { payload, device, params, setParam } = props;
-  const { steps, setSteps } = props;
-  // A window of its own is narrower than the chosen steps, until others are chosen.
+/** The window in the address, narrower than the chosen steps until others are chosen. */
+function useWindow({ payload, params, setParam, steps, setSteps }: PageProps) {
   const window = readWindow(params, payload.span_ns) ?? windowOfSteps(rowsOf(payload.steps), steps);
   const setWindow = (next: Stretch | null): void => {
     setParams(setParam, { t0: next?.t0, t1: next?.t1 });
@@ -113,9 +111,14 @@ function MemoryPage(props: PageProps) {
       setParams(setParam, { t0: null, t1: null });
     chosen.current = steps;
   }, [steps]); // eslint-disable-line react-hooks/exhaustive-deps
+  return { window, setWindow };
+}
+
+function MemoryPage(props: PageProps) {
+  const { payload, device } = props;
   const moment = useMoment(props);
   const compared = otherTrace(props) !== null;
-  const shared = { ...props, window, setWindow, ...moment };
+  const shared = { ...props, ...useWindow(props), ...moment };
   const [failure] = payload.failures;
   return (
     <>
@@ -175,7 +178,7 @@ function FirstOf(props: PageProps) {
   const others = ranks.filter(({ name }) => name !== selection.worker).slice(0, MOST_RANKS);
   return (
     <>
-      <First {...props} window={null} setWindow={() => undefined} {...useMoment(props)} />
+      <First {...props} {...useWindow(props)} {...useMoment(props)} />
       <ul class="memory-ranks">
         {others.map((worker) => (
           <OtherRank key={worker.name} {...{ worker, selection, hrefOf }} />

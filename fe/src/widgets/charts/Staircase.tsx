@@ -35,7 +35,7 @@ interface StaircaseProps {
 }
 
 const BOTTOM = 24;
-const PLOT = 200;
+const PLOT = 120;
 /** Stops of the keyboard across the window. */
 const STOPS = 200;
 const LEAST_DRAG = 4;

@@ -95,5 +95,5 @@ def test_every_surface_sees_the_workers(tmp_path: Path, capsys: pytest.CaptureFi
         assert ("pid 4201" in printed) or command[0] == "diff"
     main.main(["summary", str(path), "--no-cache"])
     printed = capsys.readouterr().out
-    assert "Rank 1 holds all others back: 3.00 ms of each" in printed
+    assert "Rank 1 holds all others back: 3.00 ms of the" in printed
     assert "2 recordings of 2 ranks" in printed

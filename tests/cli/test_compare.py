@@ -196,9 +196,9 @@ def test_a_run_without_a_counterpart(
     assert compare(runs["before"], runs["same"], "--worker", "rank7") == 2
     assert (
         capsys.readouterr().err
-        == "torch-tb-profiler: There is no worker 'rank7'. There are: rank0, rank1, rank2.\n"
+        == "torch-tb-profiler: There is no worker 'rank7'. There are: rank0, rank1 and rank2.\n"
     )
     assert compare(str(Path(runs["before"]) / "rank1.pt.trace.json"), pairs["again"]) == 0
     capsys.readouterr()
     assert compare(str(Path(runs["before"]) / "rank1.pt.trace.json"), runs["renamed"]) == 2
-    assert "no worker in common: rank1 in A, rank-0, rank-2, rank-9 in B" in capsys.readouterr().err
+    assert "no worker in common: rank1 in A, rank-0, rank-2 and rank-9 in B" in capsys.readouterr().err

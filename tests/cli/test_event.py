@@ -78,7 +78,7 @@ def test_an_event_of_a_worker(run: Path, capsys: pytest.CaptureFixture[str]) -> 
     ] == ["rank1", "rank1"]
     assert main.main(["event", str(run), "1", "--no-cache"]) == 2
     assert (
-        "holds several traces: rank0, rank1, rank2. Give one of its files, or"
+        "holds several traces: rank0, rank1 and rank2. Give one of its files, or"
         " --worker NAME." in capsys.readouterr().err
     )
 
@@ -125,7 +125,7 @@ def test_a_worker_is_chosen_by_name_or_rank(
     found = capsys.readouterr()
     assert (
         found.err
-        == "torch-tb-profiler: There is no worker 'nobody'. There are: rank0, rank1, rank2.\n"
+        == "torch-tb-profiler: There is no worker 'nobody'. There are: rank0, rank1 and rank2.\n"
     )
     assert found.out == "" or command == "doctor"
 

@@ -194,7 +194,7 @@ def test_options_that_make_no_sense(options: tuple[str, ...], folder: Path) -> N
 def test_several_traces_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main.main(["pyprof", str(folder), "--no-cache"]) == 2
     assert (
-        "holds several traces: nsight, nvprof, training. Give one of its files, or"
+        "holds several traces: nsight, nvprof and training. Give one of its files, or"
         " --worker NAME." in capsys.readouterr().err
     )
 

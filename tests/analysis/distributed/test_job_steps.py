@@ -152,7 +152,7 @@ def test_steps_that_not_all_ranks_recorded_are_said_to_have_no_path() -> None:
     client = Client(Application(run, Settings()))  # type: ignore[arg-type]
     answer = client.get("/critical_path/ranks?run=run&worker=rank0&span=1")
     found = msgspec.json.decode(body(answer), type=RanksPathPayload)
-    assert (found.steps, found.subject.steps, found.subject.ranks) == (3, "1-3", "rank0, rank1")
+    assert (found.steps, found.subject.steps, found.subject.ranks) == (3, "1-3", "rank0 and rank1")
     assert found.notes[1:] == [
         "Not all ranks recorded 2 of 5 steps: there is no path through all of them there."
     ]

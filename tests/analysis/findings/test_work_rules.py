@@ -168,7 +168,7 @@ def test_collectives_of_a_device_through_the_host() -> None:
     other         (gloo                  )
     gpu 7  {k #1      }                    {k #2        }
     """)
-    assert item(fires, "host_backend")["recoverable_ns"] == 190_000
+    assert item(fires, "host_backend")["recoverable_ns"] == pytest.approx(190_000, rel=0.05)
     misses = drawn("""
     main   (ProfilerStep#1                              )
     main   <L #1>                          <L #2>

@@ -39,21 +39,24 @@ def verdict_sentences(
     if verdict.kind == "unknown":
         return [unknown_text(read, world)]
     found = []
+    # Recordings without steps are one as a whole.
+    which = "each" if len(verdict.regular) > 1 else "the"
+    each = f"{which} {format_ns(verdict.usual)} {'step' if any(steps) else 'recording'}"
     if verdict.hold is not None:
         found += [
-            _who(verdict, verdict.hold, called),
+            _who(verdict, verdict.hold, called, each),
             *_last(verdict, verdict.hold),
             *why_texts(verdict.hold),
         ]
     elif verdict.part:
         found.append(
             f"No single rank holds the others back: {called(verdict.part)}, half of the ranks or more, come later than the"
-            f" others by {format_ns(verdict.varying)} of each {format_ns(verdict.usual)} step."
+            f" others by {format_ns(verdict.varying)} of {each}."
         )
     elif verdict.varying >= WORTH * max(verdict.usual, 1.0):
         found.append(
             f"No rank always holds the others back: now one, now another does,"
-            f" {format_ns(verdict.varying)} of each {format_ns(verdict.usual)} step."
+            f" {format_ns(verdict.varying)} of {each}."
         )
     elif not verdict.once and not verdict.stages:
         found.append("No rank holds the others back for long: each works as long as the others.")
@@ -104,8 +107,8 @@ def unknown_text(read: int, world: int) -> str:
     return f"{of} {verb} read: who holds the job back is unknown."
 
 
-def _who(verdict: Verdict, hold: Hold, called: Called) -> str:
-    each = f"{format_ns(verdict.per_step)} of each {format_ns(verdict.usual)} step"
+def _who(verdict: Verdict, hold: Hold, called: Called, each: str) -> str:
+    each = f"{format_ns(verdict.per_step)} of {each}"
     if hold.varies:
         return (
             f"Unequal inputs: whichever rank is given most holds all others back, {each}"
@@ -122,9 +125,10 @@ def _last(verdict: Verdict, hold: Hold) -> list[str]:
         return []
     it, s = ("It", "s") if len(hold.ranks) == 1 else ("They", "")
     own = sum(step in hold.steps for step in verdict.regular)
-    of = f"{format_count(own)} of {format_counted(len(verdict.regular), 'step')}"
+    of = f" in {format_count(own)} of {format_counted(len(verdict.regular), 'step')}"
+    of = of if len(verdict.regular) > 1 else ""
     return [
-        f"{it} come{s} last to the collectives in {of}: by so much the others wait beyond the next-latest."
+        f"{it} come{s} last to the collectives{of}: by so much the others wait beyond the next-latest."
     ]
 
 

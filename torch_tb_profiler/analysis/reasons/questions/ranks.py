@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import shared, subtract, union
-from torch_tb_profiler.analysis.findings.edits import host_time_gone
+from torch_tb_profiler.analysis.findings.edits import host_time_gone, together, work_scaled
 from torch_tb_profiler.analysis.findings.rule import (
     Candidate,
     Claims,
@@ -51,12 +52,15 @@ def host_backend(context: RuleContext) -> Claims:
         return None
     row = context.rows_named(context.collectives, _GLOO.match)
     piece, start, end = context.idle_in(row, context.gaps)
+    each, group = np.unique(piece, return_inverse=True)
+    gone = sum_by(group, len(each), end - start)
+    left = 1 - gone / context.trace["spans"]["dur"][each]
     return Candidate(
         piece,
         start,
         end,
         {"collectives": context.per_step(row)},
-        edit=host_time_gone(union(start, end)),
+        edit=together(host_time_gone(union(start, end)), work_scaled(each, left)),
     )
 
 

@@ -706,7 +706,7 @@ export interface Total {
   high_ns: number;
 }
 
-/** What the answer says as numbers, null where it says none: that `part_ns` of `whole_ns` is taken, that most of it, or `place_ns`, is at a place, and that `left_ns` would be left. `rule`: of the finding that is the answer, null where none is. `group`: the part of the strip that it is about, where it is about all of one. */
+/** What the answer says as numbers, null where it says none: that `part_ns` of `whole_ns` is taken, that most of it, or `place_ns`, is at a place, and that `left_ns` would be left. `rule`: of the finding that is the answer, null where none is. `group`: the part of the strip that it is about, where it is about all of one, `nothing` where no event was recorded. `subject`: whose step `whole_ns` is, null where that is null. */
 export interface Told {
   subject: Subject | null;
   rule: string | null;

@@ -35,7 +35,7 @@ from torch_tb_profiler.analysis.what_if.replay import Durations, take_away
 from torch_tb_profiler.analysis.what_if.stages import Stage
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Ints, Mask, is_one_of
+from torch_tb_profiler.store.columns import Array, Ints, Mask, is_one_of
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
@@ -177,7 +177,7 @@ def _graphs(scene: Scene, durations: Durations, values: Values) -> None:
     take_away(durations, *taken)
 
 
-def _between(scene: Scene, periods: Mapping[int, Intervals]) -> tuple[Ints, Ints]:
+def _between(scene: Scene, periods: Mapping[int, Intervals]) -> tuple[Array, Array]:
     """The host's own work in some periods of threads: segments and the time of each, ns."""
     host = scene.graph.host
     time = np.zeros(len(host.start), np.int64)

@@ -534,7 +534,7 @@ def test_what_is_thrown_away_on_a_device_is_its_work() -> None:
 
 @pytest.mark.parametrize("slow", [1, 8])
 def test_a_place_that_is_slow_in_one_step_alone_is_only_possible(slow: int) -> None:
-    """The same calls, and one of them preempted."""
+    """One call of many is preempted."""
     program = Shaped()
     for number in range(8):
         with program.step():

@@ -532,6 +532,43 @@ def test_what_is_thrown_away_on_a_device_is_its_work() -> None:
     assert one["recoverable_ns"] == pytest.approx(0.9 * 900e3, rel=0.02)
 
 
+@pytest.mark.parametrize("slow", [1, 8])
+def test_a_place_that_is_slow_in_one_step_alone_is_only_possible(slow: int) -> None:
+    """One call of many is preempted."""
+    program = Shaped()
+    for number in range(8):
+        with program.step():
+            layers(program, 400)
+            program.call("aten::mse_loss", 5, [[16, 77], [16, 77]], trains=True)
+            program.backward()
+            with program.frame("log.py(3): write"):
+                program.call("aten::std", 4000 if slow == 8 or number == 4 else 20, [[16, 77]])
+    one = item(made(program.listed), "own_code")
+    assert one["line"] == "log.py(3): write"
+    assert one["certainty"] == ("theoretical" if slow == 1 else "likely")
+
+
+@pytest.mark.parametrize(("every", "likely"), [(1, False), (3, True)])
+def test_a_forward_pass_without_gradients_is_told_where_no_frame_tells(
+    every: int, likely: bool
+) -> None:
+    """In each step it may be needed, as a teacher's; in some it is evaluation."""
+    program = Shaped()
+    for number in range(9):
+        with program.step():
+            program.call("aten::linear", 300, [[16, 77], [77, 77]], trains=True)
+            program.call("aten::relu", 30, [[16, 77]], trains=True)
+            program.backward()
+            program.call("aten::argmax", 5, [[16, 77]])
+            if number % every == 0:
+                program.call("aten::linear", 1500, [[90, 77], [77, 77]])
+                program.call("aten::relu", 80, [[90, 77]])
+    one = item(made(program.listed), "own_code")
+    assert one["words"]["what"] == "a forward pass without gradients"
+    assert "aten::linear, aten::relu" in one["words"]["kind"]
+    assert (one["certainty"] == "likely") == likely
+
+
 def test_functions_within_the_model_that_train_nothing_are_told() -> None:
     """A hook that looks at each output."""
     program = Shaped()

@@ -176,7 +176,7 @@ def test_what_commands_print_needs_no_pandas(tmp_path: Path) -> None:
         "baseline": ["save", "base", trace, "--dir", str(tmp_path)],
         "budgets": [trace, "--budgets", str(budgets)],
     }
-    calls = []
+    calls: list[list[str]] = []
     for command in COMMANDS:
         # These serve, record, or write files, of tables by DataFrames; DuckDB before 2 imports pandas by itself.
         if command in ("serve", "mcp", "skill", "record", "import", "report", "export", "sql"):

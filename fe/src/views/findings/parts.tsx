@@ -13,8 +13,6 @@ export interface Links {
   /** The command that compares the next recording with this one. */
   verify: string;
   whatIf: (finding: Finding) => string;
-  /** Overview of the one step that a saving is of. */
-  ofStep: (step: number) => string;
 }
 
 interface FindingListProps {
@@ -173,7 +171,6 @@ function FindingDetails({ finding, links }: { finding: Finding; links: Links }) 
       <p class="finding-links">
         {change ? <a href={links.whatIf(finding)}>What if …</a> : null}
         {first ? <a href={links.timeline(first)}>On the timeline</a> : null}
-        {finding.step === null ? null : <a href={links.ofStep(finding.step)}>Only this step</a>}
         <WebLinks finding={finding} />
       </p>
     </div>

@@ -33,7 +33,7 @@ export function Foot({ payload, ...props }: OfOverview) {
           {notes.length
             ? `${formatCount(notes.length)} ${notes.length > 1 ? "notes" : "note"}, `
             : ""}
-          configuration{lacking ? ", how to record more" : ""}
+          configuration
         </span>
       </summary>
       <Notes notes={notes} />

@@ -64,7 +64,7 @@ async function pictureOf(svg: SVGSVGElement): Promise<string> {
   canvas.width = image.width * SCALE;
   canvas.height = image.height * SCALE;
   const pen = canvas.getContext("2d");
-  if (!pen) throw new Error("no canvas");
+  if (!pen) return "";
   pen.fillStyle = getComputedStyle(svg).getPropertyValue("--surface");
   pen.fillRect(0, 0, canvas.width, canvas.height);
   pen.drawImage(image, 0, 0, canvas.width, canvas.height);

@@ -58,10 +58,7 @@ const KEYS: readonly (readonly [string, string])[] = [
 function Keys() {
   return (
     <div class="help">
-      <p>
-        Labels with a dotted underline show their definition on hover and focus. The address bar
-        holds every choice on this page: copy it to share the view.
-      </p>
+      <p>Labels with a dotted underline show their definition on hover and focus.</p>
       <dl>
         {KEYS.map(([key, does]) => (
           <div key={key}>

@@ -213,7 +213,7 @@ describe("OverviewView", () => {
     });
     show(Overview);
     await unfold();
-    await waitFor(() => expect(text()).toContain("odd"));
+    await waitFor(() => expect(text()).toContain(HOSTILE));
     expect(document.querySelector("img")).toBeNull();
   });
 });

@@ -18,7 +18,6 @@ import { text } from "../../testing/page";
 const links = {
   timeline: ({ worker, span, event }: Evidence): string => `#trace-${worker}-${span}-${event}`,
   verify: "torch-tb-profiler diff A B",
-  ofStep: (step: number): string => `#step-${step}`,
   whatIf: ({ change }: Finding): string => `#change-${change ?? ""}`,
 };
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Evidence, Finding } from "../../api/types.gen";
 import { formatAbout, formatCount, formatShare, formatTime } from "../../base/units";
-import { CodeBlock, CopyButton, Icon, Term } from "../../widgets";
+import { CodeBlock, Icon, Term } from "../../widgets";
 import { certaintyOf, gainText, lineParts, nowAndThen, ranked } from "./model";
 
 /** Steps beyond which words alone say in which of them. */
@@ -13,8 +13,6 @@ export interface Links {
   /** The command that compares the next recording with this one. */
   verify: string;
   whatIf: (finding: Finding) => string;
-  /** Overview of the one step that a saving is of. */
-  ofStep: (step: number) => string;
 }
 
 interface FindingListProps {
@@ -165,15 +163,10 @@ function FindingDetails({ finding, links }: { finding: Finding; links: Links }) 
           <CodeBlock code={links.verify} label="Copy the command" />
         </div>
       )}
-      {line ? (
-        <p class="finding-line">
-          <code>{line}</code> <CopyButton text={line} label="Copy the source line" />
-        </p>
-      ) : null}
+      {line ? <code>{line}</code> : null}
       <p class="finding-links">
         {change ? <a href={links.whatIf(finding)}>What if …</a> : null}
         {first ? <a href={links.timeline(first)}>On the timeline</a> : null}
-        {finding.step === null ? null : <a href={links.ofStep(finding.step)}>Only this step</a>}
         <WebLinks finding={finding} />
       </p>
     </div>

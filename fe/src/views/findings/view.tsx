@@ -30,7 +30,6 @@ const linksOf = ({ selection, hrefOf }: Place, { median }: FindingsPayload): Lin
   // The step that the saving is of, so that the same is predicted there.
   whatIf: ({ change, step }) =>
     hrefOf("critical_path", { what_if: change ?? "" }, undefined, only(step ?? median)),
-  ofStep: (step) => hrefOf("overview", {}, undefined, only(step)),
 });
 
 interface FindingsProps extends Place {

@@ -79,10 +79,8 @@ function StepTimes({ payload, rows, steps, setSteps }: BreakdownProps & { rows: 
   ) : (
     <p class="muted">No step is selected.</p>
   );
-  const told = payload.headline.filter(({ key }) => key === "odd" || key === "kinds");
   return (
     <>
-      {told.length ? <p>{told.map(({ text }) => text).join(" ")}</p> : null}
       <p class="muted">{note}</p>
       {/* One bar would stand in a wide empty chart. */}
       {rows.length > 1 ? (

@@ -1,10 +1,10 @@
 /** What was recorded, on what, and how far it can be trusted: one line that opens. */
 
-import type { DefectItem, Fact } from "../../api/types.gen";
+import type { DefectItem } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { viewQuery } from "../../state/view";
-import { Badge, Tooltip } from "../../widgets";
+import { Badge } from "../../widgets";
 import { fact } from "../fact";
 import { MissingList, Notes } from "../loaded";
 import type { OfOverview } from "./view";
@@ -33,28 +33,18 @@ export function Foot({ payload, ...props }: OfOverview) {
           {notes.length
             ? `${formatCount(notes.length)} ${notes.length > 1 ? "notes" : "note"}, `
             : ""}
-          configuration{lacking ? ", how to record more" : ""}
+          configuration
         </span>
       </summary>
       <Notes notes={notes} />
       <Health items={health} />
       <MissingList missing={missing} />
-      <dl class="facts">{configuration.map(factLine)}</dl>
+      <dl class="facts">
+        {configuration.map(({ label, value, hint }) => fact(label, value, hint))}
+      </dl>
     </details>
   );
 }
-
-const factLine = ({ label, value, hint }: Fact) =>
-  fact(
-    hint ? (
-      <Tooltip content={hint} class="term">
-        {label}
-      </Tooltip>
-    ) : (
-      label
-    ),
-    value,
-  );
 
 const SEVERITIES: Readonly<
   Record<string, { word: string; words: string; tone: "bad" | "warn" | "info" | "neutral" }>

@@ -15,12 +15,10 @@ export function CopyMessage({ told }: { told: FindingsPayload }) {
   const root = useRef<HTMLSpanElement>(null);
   const copy = async (): Promise<void> => {
     const link = hrefOfPage(pageStore.get());
-    const lines = [told.headline, told.detail, link].filter(Boolean);
-    const glyph = root.current?.closest(".overview")?.querySelector(".glyph-plot > svg");
+    const plain = [told.headline, told.detail, link].filter(Boolean).join("\n");
     // Not every browser takes a picture.
-    const done =
-      (await copyRich(lines, link, glyph).catch(() => false)) || (await copyText(lines.join("\n")));
-    setState(done ? "Copied" : "Not copied");
+    const done = (await copyRich(plain, link, root.current).catch(() => false)) || copyText(plain);
+    setState((await done) ? "Copied" : "Not copied");
     setTimeout(() => setState("Copy as message"), 1500);
   };
   return (
@@ -32,27 +30,21 @@ export function CopyMessage({ told }: { told: FindingsPayload }) {
   );
 }
 
-async function copyRich(
-  lines: readonly string[],
-  link: string,
-  glyph: Element | null | undefined,
-): Promise<boolean> {
-  const message = document.createElement("div");
-  for (const line of lines) {
-    const made = document.createElement(line === link ? "a" : "p");
-    made.textContent = line;
-    if (line === link) made.setAttribute("href", link);
-    message.append(made);
-  }
-  if (glyph instanceof SVGSVGElement) {
-    const picture = document.createElement("img");
-    picture.setAttribute("src", await pictureOf(glyph));
-    message.lastElementChild?.before(picture);
-  }
-  const parts = { "text/plain": lines.join("\n"), "text/html": message.outerHTML };
-  const blobs = Object.entries(parts).map(([type, text]) => [type, new Blob([text], { type })]);
+/** As the page has it, so that names of the trace stay text. */
+async function copyRich(plain: string, link: string, button: Element | null): Promise<boolean> {
+  const of = (part: string) => button?.closest(".overview")?.querySelector(part);
+  const glyph = of(".glyph-plot > svg");
+  const picture = glyph instanceof SVGSVGElement ? await pictureOf(glyph) : "";
+  const anchor = document.createElement("a");
+  anchor.href = anchor.textContent = link;
+  const image = picture && `<img src="${picture}">`;
+  const html = [of("h1")?.outerHTML, of(".headline-detail")?.outerHTML, image, anchor.outerHTML];
+  const blob = (text: string, type: string) => new Blob([text], { type });
   await navigator.clipboard.write([
-    new ClipboardItem(Object.fromEntries(blobs) as Record<string, Blob>),
+    new ClipboardItem({
+      "text/plain": blob(plain, "text/plain"),
+      "text/html": blob(html.join(""), "text/html"),
+    }),
   ]);
   return true;
 }
@@ -72,7 +64,7 @@ async function pictureOf(svg: SVGSVGElement): Promise<string> {
   canvas.width = image.width * SCALE;
   canvas.height = image.height * SCALE;
   const pen = canvas.getContext("2d");
-  if (!pen) throw new Error("no canvas");
+  if (!pen) return "";
   pen.fillStyle = getComputedStyle(svg).getPropertyValue("--surface");
   pen.fillRect(0, 0, canvas.width, canvas.height);
   pen.drawImage(image, 0, 0, canvas.width, canvas.height);

@@ -12,8 +12,6 @@ interface Metric {
   /** Names the definition, too. */
   key: "utilization" | "sm_efficiency" | "occupancy" | "matrix_core_share";
   label: string;
-  /** What the figure cannot tell. */
-  blind: string;
 }
 
 /** The four figures of an accelerator, as layers: each says less than the one before about how much, and more about how well. */
@@ -22,22 +20,18 @@ export function metrics(words: Vocabulary): Metric[] {
     {
       key: "utilization",
       label: "Utilization",
-      blind: "A single tiny kernel counts as busy.",
     },
     {
       key: "sm_efficiency",
       label: `Est. ${words.multiprocessor} efficiency`,
-      blind: `Whether each ${words.multiprocessor} had a block, not how well it ran.`,
     },
     {
       key: "occupancy",
       label: "Est. achieved occupancy",
-      blind: "No goal in itself: compute-bound kernels run well at low occupancy.",
     },
     {
       key: "matrix_core_share",
       label: `${capitalised(words.matrix_cores)} time`,
-      blind: "Known from kernel names: a lower bound.",
     },
   ];
 }
@@ -93,7 +87,7 @@ export function Devices({
             <tr>
               <th scope="col">{words.device}</th>
               {all.map((metric) => (
-                <th key={metric.key} scope="col" title={metric.blind}>
+                <th key={metric.key} scope="col">
                   <Term id={metric.key}>{metric.label}</Term>
                 </th>
               ))}

@@ -11,7 +11,7 @@ export function stepName(name: string, place?: number): string {
 }
 
 /** Where a word of a name ends. */
-const WORDS = /[^_\-./ ]*[_\-./ ]*/g;
+const WORDS = /[^_\-./ ]+[_\-./ ]*|[_\-./ ]+/g;
 /** So many words that two names share stay beside what tells them apart. */
 const KEPT = 1;
 

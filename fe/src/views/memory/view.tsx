@@ -15,7 +15,7 @@ import * as LIMITS from "../../base/limits.gen";
 import { formatBytes, formatCount, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { type Resource, useResource } from "../../state/resource";
-import { besideOf, otherTrace, runsStore } from "../../state/runs";
+import { find, otherTrace, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import type { ViewProps } from "../../state/view";
 import { Button, Card, Grid, GridPanel, Panel, Segmented, Select } from "../../widgets";
@@ -174,8 +174,11 @@ export const FirstMemory = viewOf("memory", [300, 160], (props: Omit<PageProps, 
 
 function FirstOf(props: PageProps) {
   const { selection, hrefOf } = props;
-  const ranks = useStore(runsStore, (runs) => besideOf(runs.payload, selection));
-  const others = ranks.filter(({ name }) => name !== selection.worker).slice(0, MOST_RANKS);
+  // Snapshots say neither when nor in which job they were made: all of the run are meant.
+  const run = useStore(runsStore, (runs) => find(runs.payload, selection).run);
+  const others = (run?.workers ?? [])
+    .filter(({ name }) => name !== selection.worker)
+    .slice(0, MOST_RANKS);
   return (
     <>
       <First {...props} {...useWindow(props)} {...useMoment(props)} />

@@ -8,7 +8,6 @@ import { formatShare, formatTime } from "../../base/units";
 import type { ViewProps } from "../../state/view";
 import { Flame, layOutFlame, Panel } from "../../widgets";
 import { frameText } from "../callers";
-import { eventLink } from "../links";
 import { Notes, viewOf } from "../loaded";
 import { TableView } from "../table_view";
 import { joinedText, kindsOf, numbered, rungLines, tintOf } from "./model";
@@ -21,7 +20,7 @@ interface LadderProps extends ViewProps {
 export function Ladder({ ladder, vocabulary, ...view }: LadderProps) {
   return (
     <>
-      <Graph {...{ ladder }} hrefOf={view.hrefOf} />
+      <Graph ladder={ladder} />
       <div class="chart-grid">
         <TableView
           name="line_ladder"
@@ -45,7 +44,7 @@ export function Ladder({ ladder, vocabulary, ...view }: LadderProps) {
   );
 }
 
-function Graph({ ladder, hrefOf }: Pick<LadderProps, "ladder" | "hrefOf">) {
+function Graph({ ladder }: Pick<LadderProps, "ladder">) {
   const [zoom, setZoom] = useState({ ladder, at: -1 });
   const drawn = useMemo(
     () => ({
@@ -58,7 +57,6 @@ function Graph({ ladder, hrefOf }: Pick<LadderProps, "ladder" | "hrefOf">) {
     }),
     [ladder],
   );
-  const link = eventLink(hrefOf, ladder.event);
   return (
     <Flame
       label="Ladder"
@@ -69,15 +67,7 @@ function Graph({ ladder, hrefOf }: Pick<LadderProps, "ladder" | "hrefOf">) {
       zoom={zoom.ladder === ladder ? zoom.at : -1}
       onZoom={(at) => setZoom({ ladder, at })}
       describe={(row) => rungLines(ladder, row)}
-      detail={(row) =>
-        row < 0 ? null : (
-          <p class="flame-detail">
-            <strong>{ladder.name[row]}</strong>
-            <span class="number">{rungLines(ladder, row).slice(1).join(" · ")}</span>
-            {link(row) ? <a href={link(row) ?? ""}>longest</a> : null}
-          </p>
-        )
-      }
+      detail={() => null}
     />
   );
 }

@@ -6,15 +6,13 @@ import { formatShare, formatTime } from "../../base/units";
 import { FLAME_KINDS, type FlameTint } from "../../widgets";
 import { frameText } from "../callers";
 
-/** Hue and saturation of each group of causes: those of its colour elsewhere. */
+/** Hue and saturation of groups of causes: those of their colours elsewhere. */
 const COLOURS: Readonly<Record<string, readonly [hue: number, saturation: number]>> = {
   compute: [212, 60],
   copies: [198, 65],
   data_loading: [45, 80],
   communication: [25, 75],
-  waiting: [25, 40],
   host_code: [218, 22],
-  not_recorded: [215, 8],
 };
 const GROUPS = Object.keys(COLOURS);
 

@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.module.own_lines import LINES, own_lines
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.store.python_frames import PythonFrame
+from torch_tb_profiler.store.python_frames import PythonFrame, function_name
 from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.steps import summed_over
@@ -72,7 +72,10 @@ def _told(ladder: DisplayTable, lacks: list[Missing]) -> Iterator[str]:
     while len(parts) == 1 and (above < 0 or 2 * time[parts[0]] >= time[above]):
         above = parts[0]
         parts = _parts(parent, time, above, whole)
-    part = [f"{format_ns(time[row])} in {names[row]}{_mostly(ladder, row)}" for row in parts]
+    part = [
+        f"{format_ns(time[row])} in {function_name(ladder['name'][row])}{_mostly(ladder, row)}"
+        for row in parts
+    ]
     if len(parts) > 1 and above >= 0:
         yield f"From {names[above]} the path splits: {', '.join(part)}, of {format_ns(whole)}."
     elif len(parts) > 1:
@@ -99,8 +102,9 @@ def _parts(parent: list[int], time: list[int], above: int, whole: int) -> list[i
 
 
 def _mostly(ladder: DisplayTable, row: int) -> str:
-    group = ladder["group"][row]
-    return f" (mostly {group.replace('_', ' ')})" if group else ""
+    """What a rung does besides computing, which goes without saying."""
+    group = ladder["group"][row] or "compute"
+    return "" if group in ("compute", "host_code") else f" (mostly {group.replace('_', ' ')})"
 
 
 def _short(name: str) -> str:

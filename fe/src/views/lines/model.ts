@@ -1,20 +1,18 @@
 /** What the ladder is drawn from. Pure. */
 
-import type { LineLadderTable, ShownFunction } from "../../api/types.gen";
+import type { LineLadderTable } from "../../api/types.gen";
 import { GROUP_LABELS } from "../../base/groups.gen";
 import { formatShare, formatTime } from "../../base/units";
 import { FLAME_KINDS, type FlameTint } from "../../widgets";
 import { frameText } from "../callers";
 
-/** Hue and saturation of each group of causes: those of its colour elsewhere. */
+/** Hue and saturation of groups of causes: those of their colours elsewhere. */
 const COLOURS: Readonly<Record<string, readonly [hue: number, saturation: number]>> = {
   compute: [212, 60],
   copies: [198, 65],
   data_loading: [45, 80],
   communication: [25, 75],
-  waiting: [25, 40],
   host_code: [218, 22],
-  not_recorded: [215, 8],
 };
 const GROUPS = Object.keys(COLOURS);
 
@@ -42,9 +40,9 @@ export const rungLines = (ladder: LineLadderTable, row: number): string[] =>
     GROUP_LABELS[ladder.group[row] ?? ""] ?? "",
   ].filter(Boolean);
 
-/** The functions by the files that they are in, in their order. */
-export function byFile(functions: readonly ShownFunction[]): [string, ShownFunction[]][] {
-  const files = new Map<string, ShownFunction[]>();
-  for (const one of functions) files.set(one.file, [...(files.get(one.file) ?? []), one]);
-  return [...files];
-}
+/** Lines of a source with their numbers, and how many more there are. */
+export const numbered = (lines: readonly string[], first: number, cut: number): string =>
+  [
+    ...lines.map((line, row) => `${String(first + row).padStart(4)}  ${line}`),
+    ...(cut ? [`      … ${cut} more`] : []),
+  ].join("\n");

@@ -4,7 +4,7 @@ import type { LinesPayload, SourcePayload } from "../../api/types.gen";
 import { lacking, rowsOf } from "../../testing/cases";
 import { GPU, reply } from "../../testing/replies";
 import { serve, show, text } from "../../testing/page";
-import { byFile, joinedText, kindsOf, rungLines, tintOf } from "./model";
+import { joinedText, kindsOf, rungLines, tintOf } from "./model";
 import { LinesView } from "./view";
 
 const lines = (names: (string | null)[], over: Partial<LinesPayload> = {}): LinesPayload =>
@@ -77,10 +77,11 @@ it("reads a rung out at the keys, and leads to its longest stretch", async () =>
 it("shows the source of functions with their time, as text, and what is said of it", async () => {
   answer = lines([]);
   show(LinesView);
-  const listed = await screen.findByRole("list", { name: "forward, from line 11" });
-  expect(listed.textContent).toContain("return <x>");
-  expect(listed.getAttribute("start")).toBe("11");
-  expect(listed.textContent).toContain("and 2 more");
+  const shown = await screen.findByLabelText("forward, from line 11");
+  expect(shown.textContent).toBe(
+    "  11    def forward(self, x):\n  12      return <x>\n      … 2 more",
+  );
+  expect(shown.style.borderLeftWidth).not.toBe("");
   expect(text()).toContain("Found by name.");
 });
 
@@ -107,11 +108,5 @@ it("words, colours and kinds of rungs", () => {
     "train.py:3 main",
     "9.00 µs, 100 % of the path",
     "+5 lines",
-  ]);
-  const [one] = source().functions;
-  const files = byFile([one!, { ...one!, file: "a.py" }, { ...one!, first: 40 }]);
-  expect(files.map(([file, own]) => [file, own.length])).toEqual([
-    ["net.py", 2],
-    ["a.py", 1],
   ]);
 });

@@ -270,7 +270,9 @@ def test_a_run_without_a_counterpart(
     assert compare(str(Path(runs["before"]) / "rank1.pt.trace.json"), pairs["again"]) == 0
     capsys.readouterr()
     assert compare(str(Path(runs["before"]) / "rank1.pt.trace.json"), runs["renamed"]) == 2
-    assert "no worker in common: rank1 in A, rank-0, rank-2 and rank-9 in B" in capsys.readouterr().err
+    assert (
+        "no worker in common: rank1 in A, rank-0, rank-2 and rank-9 in B" in capsys.readouterr().err
+    )
 
 
 def test_what_cannot_be_read(

@@ -7,11 +7,11 @@ from typing import Protocol
 
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict
 from torch_tb_profiler.analysis.critical_path.verdict_texts import verdict_sentences
-from torch_tb_profiler.analysis.distributed.collectives import HOST_LIBRARIES
 from torch_tb_profiler.analysis.distributed.matching import UnmatchedCollectives
 from torch_tb_profiler.analysis.distributed.message import WORDS
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.spread import Outlier
+from torch_tb_profiler.analysis.facts.host_names import HOST_LIBRARIES
 from torch_tb_profiler.store.summary import Writer
 from torch_tb_profiler.units import format_count, format_names, format_ns
 from torch_tb_profiler.views.distributed.wire import (

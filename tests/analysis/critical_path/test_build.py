@@ -222,7 +222,7 @@ def test_what_host_threads_transfer_is_communication(
     """On threads of their own while nothing is recorded of the program's, or on that."""
     moved = [one for one in moved if not (on_main and (one[0] or one[1] < 0 or one[2] > 100))]
     called = [(0, 0, 100, "ProfilerStep#1")]
-    called += [(0 if on_main else 1 + one[0], *one[1:]) for one in moved]
+    called += [(0 if on_main else 1 + t, begin, end, name) for t, begin, end, name in moved]
     trace = trace_of(
         {
             "ph": "X",

@@ -143,9 +143,11 @@ def answer_of(
         return _of_place(path, analysis, words, beside, first[0])
     if first is not None:
         return _of_cause(path, analysis, dict(words) | dict(first[1]), first[0])
-    answer = _account(path, analysis, words)
-    possible = _possible(analysis, words, texts)
-    detail = " ".join(filter(None, (answer.detail, possible)))
+    return _and(_account(path, analysis, words), _possible(analysis, words, texts))
+
+
+def _and(answer: Answer, more: str) -> Answer:
+    detail = " ".join(filter(None, (answer.detail, more)))
     return msgspec.structs.replace(answer, detail=detail)
 
 

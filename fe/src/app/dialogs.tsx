@@ -48,11 +48,11 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["?", "show these keys"],
   ["Tab", "next control"],
   ["← ↑ → ↓", "move in a table or a chart"],
-  ["Page Up, Page Down, Home, End", "move further; with Ctrl to the first or last row"],
+  ["Page Up, Page Down, Home, End", "move further"],
   ["Enter", "open a row, follow a link, choose a step"],
   ["Shift ← →", "choose several steps"],
   ["Ctrl C", "copy the cell"],
-  ["Esc", "close, clear"],
+  ["Esc", "close"],
 ];
 
 function Keys() {

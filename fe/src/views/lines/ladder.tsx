@@ -9,8 +9,9 @@ import type { ViewProps } from "../../state/view";
 import { Flame, layOutFlame, Panel } from "../../widgets";
 import { frameText } from "../callers";
 import { Notes, viewOf } from "../loaded";
+import { kindsOf } from "../module/model";
 import { TableView } from "../table_view";
-import { joinedText, kindsOf, numbered, rungLines, tintOf } from "./model";
+import { joinedText, numbered, rungLines, tintOf } from "./model";
 
 interface LadderProps extends ViewProps {
   ladder: LineLadderTable;

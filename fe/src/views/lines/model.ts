@@ -3,7 +3,7 @@
 import type { LineLadderTable } from "../../api/types.gen";
 import { GROUP_LABELS } from "../../base/groups.gen";
 import { formatShare, formatTime } from "../../base/units";
-import { FLAME_KINDS, type FlameTint } from "../../widgets";
+import type { FlameTint } from "../../widgets";
 import { frameText } from "../callers";
 
 /** Hue and saturation of groups of causes: those of their colours elsewhere. */
@@ -21,9 +21,6 @@ export const tintOf = (ladder: LineLadderTable): FlameTint => ({
   colours: Object.values(COLOURS),
 });
 
-export const kindsOf = (ladder: LineLadderTable): number[] =>
-  ladder.kind.map((kind) => (FLAME_KINDS as readonly string[]).indexOf(kind));
-
 /** The calls that a rung joins, in words; none of a rung of one call. */
 export const joinedText = ({ joined, kind }: LineLadderTable, row: number): string => {
   const count = joined[row] ?? 0;
@@ -36,7 +33,6 @@ export const rungLines = (ladder: LineLadderTable, row: number): string[] =>
   [
     frameText(ladder.name[row] ?? ""),
     `${formatTime(ladder.path_ns[row])}, ${formatShare(ladder.share[row])} of the path`,
-    joinedText(ladder, row),
     GROUP_LABELS[ladder.group[row] ?? ""] ?? "",
   ].filter(Boolean);
 

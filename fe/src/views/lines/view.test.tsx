@@ -4,7 +4,7 @@ import type { LinesPayload, SourcePayload } from "../../api/types.gen";
 import { lacking, rowsOf } from "../../testing/cases";
 import { GPU, reply } from "../../testing/replies";
 import { serve, show, text } from "../../testing/page";
-import { joinedText, kindsOf, rungLines, tintOf } from "./model";
+import { joinedText, rungLines, tintOf } from "./model";
 import { LinesView } from "./view";
 
 const lines = (names: (string | null)[], over: Partial<LinesPayload> = {}): LinesPayload =>
@@ -102,11 +102,6 @@ it("words, colours and kinds of rungs", () => {
   const { ladder } = lines([]);
   expect([0, 1, 2].map((row) => joinedText(ladder, row))).toEqual(["+5 lines", "", "+1 line"]);
   expect(joinedText({ ...ladder, kind: ["module"] }, 0)).toBe("+5 calls");
-  expect(kindsOf(ladder)).toEqual([3, 3, 3]);
   expect(tintOf(ladder).of).toEqual([-1, 0, 2]);
-  expect(rungLines(ladder, 0)).toEqual([
-    "train.py:3 main",
-    "9.00 µs, 100 % of the path",
-    "+5 lines",
-  ]);
+  expect(rungLines(ladder, 0)).toEqual(["train.py:3 main", "9.00 µs, 100 % of the path"]);
 });

@@ -167,7 +167,7 @@ export const valuesOf = (rows: FlameTable, metric: Metric): (number | null)[] =>
   metric === "device" ? rows.device_ns : rows.host_ns;
 
 /** Place in `FLAME_KINDS`; of a kind that this page does not know, that of the rest. */
-export const kindsOf = (rows: FlameTable): Uint8Array =>
+export const kindsOf = (rows: { kind: readonly (string | null)[] }): Uint8Array =>
   Uint8Array.from(rows.kind, (kind) => {
     const place = FLAME_KINDS.findIndex((known) => known === kind);
     return place < 0 ? FLAME_KINDS.length - 1 : place;

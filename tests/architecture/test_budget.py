@@ -20,7 +20,7 @@ SLACK = 300
 BUDGET = json.loads((tree.ROOT / "tests/architecture/budget.json").read_text(encoding="utf-8"))
 PAGE, TESTS = "page", "tests"
 PYTHON = ".py"
-PACKAGE = (PYTHON, ".c", ".json")
+PACKAGE = (PYTHON, ".c", ".json", ".txt")
 PAGE_CODE = (".ts", ".tsx", ".css")
 
 

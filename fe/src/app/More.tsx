@@ -6,6 +6,7 @@ import { followTheme, storedChoice, type ThemeChoice } from "../base/theme";
 import type { Selection, ViewId } from "../state/view";
 import { Menu, Segmented } from "../widgets";
 import { isTyping } from "./AskField";
+import type { DialogId } from "./dialogs";
 import { later } from "./lazy_component";
 import { MORE } from "./registry";
 
@@ -19,8 +20,11 @@ interface MoreProps {
   ownKeys: boolean;
 }
 
-const DIALOGS = { report: "Save a report", record: "Record a trace", keys: "Keys and definitions" };
-export type DialogId = keyof typeof DIALOGS;
+const DIALOGS: Record<DialogId, string> = {
+  report: "Save a report",
+  record: "Record a trace",
+  keys: "Keys and definitions",
+};
 
 const PageDialog = later("PageDialog");
 

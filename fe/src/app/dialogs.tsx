@@ -5,7 +5,8 @@ import { recordInto } from "../base/record";
 import { pathOfRun } from "../state/runs";
 import type { Selection } from "../state/view";
 import { CodeBlock, Dialog } from "../widgets";
-import type { DialogId } from "./More";
+
+export type DialogId = "keys" | "record" | "report";
 
 interface DialogProps {
   dialog: DialogId;

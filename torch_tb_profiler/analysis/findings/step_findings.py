@@ -78,14 +78,7 @@ def findings_of(
             told = counted(saved, acted, lengths, rows, median, kind)
             if told is None:
                 continue
-            item |= told
-            if (of_hit := item.pop("of_hit")) and of_hit["rows"] == told["hit"]:
-                item |= {key: of_hit[key] for key in ("words", "shown_ns")}
-                item["numbers"] = item["numbers"] | of_hit["numbers"]
-            if (part := RULES[item["rule"]].part) in item["numbers"] and finding["costs"]:
-                # Of the step that the saving is of: that at least, and what the change acts on at most.
-                taken = max(item["numbers"][part], item["recoverable_ns"])
-                item["numbers"] = item["numbers"] | {part: float(min(taken, item["acted_ns"]))}
+            item = _of_its_steps(item | told)
         else:
             item |= {"row": median, "hit": [], **_SAVES_NOTHING}
             item |= {"length_ns": 0 if median is None else int(lengths[median])}
@@ -119,6 +112,18 @@ def findings_of(
         "found": ordered,
         "totals": totals,
     }
+
+
+def _of_its_steps(item: dict[str, Any]) -> dict[str, Any]:
+    """A finding whose numbers are of the steps that its saving is of."""
+    if (of_hit := item.pop("of_hit")) and of_hit["rows"] == item["hit"]:
+        item |= {key: of_hit[key] for key in ("words", "shown_ns")}
+        item["numbers"] = item["numbers"] | of_hit["numbers"]
+    if (part := RULES[item["rule"]].part) in item["numbers"] and item["costs"]:
+        # Of the step that the saving is of: that at least, and what the change acts on at most.
+        taken = max(item["numbers"][part], item["recoverable_ns"])
+        item["numbers"] = item["numbers"] | {part: float(min(taken, item["acted_ns"]))}
+    return item
 
 
 def _totals(

@@ -1,13 +1,14 @@
 /** What was recorded, on what, and how far it can be trusted: one line that opens. */
 
-import type { DefectItem } from "../../api/types.gen";
+import type { DefectItem, OverviewPayload } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
-import { viewQuery } from "../../state/view";
+import { type ViewProps, viewQuery } from "../../state/view";
 import { Badge } from "../../widgets";
 import { fact } from "../fact";
 import { MissingList, Notes } from "../loaded";
-import type { OfOverview } from "./view";
+
+export type OfOverview = ViewProps & { payload: OverviewPayload };
 
 export function Foot({ payload, ...props }: OfOverview) {
   const { recording, configuration, missing, health, notes, devices, vocabulary } = payload;

@@ -6,7 +6,7 @@ import { viewQuery } from "../../state/view";
 import { GainBar } from "../findings/parts";
 import { MissingList } from "../loaded";
 import { rowsOf } from "../rows";
-import type { OfOverview } from "./view";
+import type { OfOverview } from "./foot";
 
 const MOST = 6;
 

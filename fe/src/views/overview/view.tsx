@@ -16,9 +16,7 @@ import { lacks } from "../missing";
 import { workerLabel } from "../run_options";
 import { rowsOf } from "../rows";
 import { Answer } from "./answer";
-import { Foot } from "./foot";
-
-export type OfOverview = ViewProps & { payload: OverviewPayload };
+import { Foot, type OfOverview } from "./foot";
 
 /** What comes later than the first page. */
 interface Later {

@@ -173,7 +173,9 @@ class _SidecarStore:
             # What the answers draw of many steps.
             ways = ({}, {"skip_cold": "1"}, *({"step_kind": kind} for kind in kinds))
             told = [self.ask("/findings", {**where, **more}) for more in ways]
-            numbers = sorted({one["median"] for one in told if one} - {None})
+            subjects = [one["told"]["subject"] or {"steps": ""} for one in told if one]
+            spoken = {int(one["steps"]) for one in subjects if one["steps"].isdigit()}
+            numbers = sorted(spoken | {one["median"] for one in told if one} - {None})
         for number in numbers:
             self.all("steps", {**where, "steps": str(number)}, whole=False)
         memory = self.ask("/memory", where)

@@ -145,6 +145,15 @@ describe("OverviewView", () => {
     runsStore.set({ payload: null, error: null });
   });
 
+  it("draws of what recurs a step that has it", async () => {
+    const told = findings();
+    const subject = { ...told.subject, steps: "2" };
+    answers.findings = { ...told, median: 1, told: { ...told.told, subject } };
+    show(Overview);
+    await waitFor(() => expect(queriesOf(asked, "critical_path")).toHaveLength(1));
+    expect(queriesOf(asked, "critical_path")[0]?.steps).toBe("2");
+  });
+
   it("chooses between kinds of steps, of which the one with most time leads", async () => {
     const kinds = [
       { name: "decode", steps: 9, median: 5, median_ns: 18_900_000 },

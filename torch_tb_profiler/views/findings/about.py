@@ -23,9 +23,9 @@ MOST_DEVICES = 2
 """Kinds of devices that are named."""
 
 
-def about_text(facts: Facts, analysis: Mapping[str, Any]) -> str:
-    """Which step, kind of run, and device; whose they are, the reply's subject says."""
-    parts = (_which(facts, analysis), _kind(facts), _device(facts))
+def about_text(facts: Facts, analysis: Mapping[str, Any], row: int | None) -> str:
+    """Which step, kind of run, and device; whose they are, the reply's subject says. ``row``: of the step that the answer speaks of."""
+    parts = (_which(facts, analysis, row), _kind(facts), _device(facts))
     return capitalised(" · ".join(filter(None, parts)))
 
 
@@ -54,10 +54,10 @@ def step_name(facts: Facts, row: int) -> str:
     return number_of(facts.strings[int(facts["steps"]["name"][row])], row)
 
 
-def _which(facts: Facts, analysis: Mapping[str, Any]) -> str:
-    if not analysis["rows"]:
+def _which(facts: Facts, analysis: Mapping[str, Any], row: int | None) -> str:
+    if row is None:
         return ""
-    row, count = analysis["rows"][0], analysis["steps"]
+    count = analysis["steps"]
     if "no_steps" in analysis["unsure"] or "sums" in analysis["unsure"]:
         return "the whole recording"
     noun = step_noun(facts, np.array(analysis["all_rows"], np.int64))
@@ -70,7 +70,7 @@ def _which(facts: Facts, analysis: Mapping[str, Any]) -> str:
         many = f"{format_count(tokens)} {verified}token{'' if tokens == 1 else 's'}"
         named += f" of {many}" if tokens else ""
     if count > 1:
-        # The median step of a job need not be that of this rank.
+        # The median step of a job need not be that of this rank, and what recurs is told of a step that has it.
         own = row == median_step(facts, np.array(analysis["all_rows"], np.int64))
         return f"{named}, {'the median' if own else 'one'} of {format_count(count)}"
     return named if facts["steps"].n > 1 else f"{named}, the only one recorded"

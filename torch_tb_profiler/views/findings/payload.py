@@ -137,7 +137,7 @@ def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0)
         detail=answer.detail,
         told=_with_subject(source, analysis, answer),
         line=answer.line or None,
-        about="" if allocations_alone else about_text(facts, analysis),
+        about="" if allocations_alone else about_text(facts, analysis, _row_told(analysis, answer)),
         median=next(iter(analysis["rows"]), None),
         healthy=not costly(findings)
         and judged(analysis, findings)
@@ -154,6 +154,13 @@ def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0)
         missing=missing(lacking, ("device", "host", "steps", "stack", "memory", "shapes")),
         progress=progress,
     )
+
+
+def _row_told(analysis: Mapping[str, Any], answer: Answer) -> int | None:
+    """The step of this rank that an answer speaks of."""
+    if answer.item and "subject" not in answer.item and answer.item["row"] in analysis["all_rows"]:
+        return int(answer.item["row"])
+    return next(iter(analysis["rows"]), None)
 
 
 def _with_subject(source: Source, analysis: Mapping[str, Any], answer: Answer) -> Told:

@@ -27,7 +27,7 @@ Read = Callable[[str], "tuple[str, str] | None"]
 """``(file, text)`` of what a recording calls a file."""
 _OFF = (
     "To see the source here, with the time of its functions, name the folders of your program:"
-    " `torch-tb-profiler serve --source FOLDER LOGDIR`."
+    " torch-tb-profiler serve --source FOLDER LOGDIR."
 )
 _FIRST = "A trace has the first line of each function, so the time is that of the whole function."
 

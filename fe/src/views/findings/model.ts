@@ -51,7 +51,11 @@ export function ranked(findings: readonly Finding[]): Record<"top" | "rest", Fin
     ({ recoverable_ns, artefact }) => recoverable_ns !== null && !artefact,
   );
   const likely = saving.filter(({ certainty }) => certainty !== "theoretical");
-  const top = [...(likely.length ? likely : saving)].sort(bySaving).slice(0, MOST);
+  // What the answer says stands first.
+  const leads = (finding: Finding) => Number(finding === findings[0]);
+  const top = [...(likely.length ? likely : saving)]
+    .sort((a, b) => leads(b) - leads(a) || bySaving(a, b))
+    .slice(0, MOST);
   return { top, rest: findings.filter((finding) => !top.includes(finding)) };
 }
 

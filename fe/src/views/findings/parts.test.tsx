@@ -85,11 +85,11 @@ describe("what is said of them", () => {
   });
 });
 
-it("lists what recurs by what it saves, then what happened once", () => {
+it("lists what the answer says, then what recurs by what it saves, then what happened once", () => {
   const saves = (rule: string, recoverable_ns: number, step: number | null = null) =>
     finding({ rule, recoverable_ns, step });
-  const given = [saves("a", 3), saves("once", 9, 4), saves("b", 5), saves("c", 1)];
-  expect(ranked(given).top.map(({ rule }) => rule)).toEqual(["b", "a", "c", "once"]);
+  const given = [saves("a", 3), saves("once", 9, 4), saves("c", 1), saves("b", 5)];
+  expect(ranked(given).top.map(({ rule }) => rule)).toEqual(["a", "b", "c", "once"]);
 });
 
 describe("a finding opened", () => {

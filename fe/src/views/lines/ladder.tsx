@@ -22,7 +22,7 @@ export function Ladder({ ladder, vocabulary, ...view }: LadderProps) {
   return (
     <>
       <Graph ladder={ladder} />
-      <div class="chart-grid">
+      <div class="chart-grid ladder">
         <TableView
           name="line_ladder"
           title="Rungs"

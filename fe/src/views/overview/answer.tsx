@@ -33,7 +33,7 @@ export function Answer(props: AnswerProps) {
   return (
     <section class="answer" aria-label="In short">
       <p class="answer-about">
-        {found ? [found.about, whose].filter(Boolean).join(" · ") : ""}
+        <span>{found ? [found.about, whose].filter(Boolean).join(" · ") : ""}</span>
         {children}
       </p>
       {told === "" ? null : (

@@ -5,6 +5,7 @@ import { useResource } from "../../state/resource";
 import { viewQuery } from "../../state/view";
 import { GainBar } from "../findings/parts";
 import { MissingList } from "../loaded";
+import { lacks } from "../missing";
 import { rowsOf } from "../rows";
 import type { OfOverview } from "./foot";
 
@@ -17,7 +18,9 @@ export function Longest({ payload, ...props }: OfOverview) {
     .sort((a, b) => b.total_ns - a.total_ns)
     .slice(0, MOST);
   const most = rows[0]?.total_ns ?? 0;
-  const calls = payload.missing.filter(({ call }) => call);
+  // A memory snapshot never has events.
+  const snapshot = lacks(payload.missing, "events");
+  const calls = snapshot ? [] : payload.missing.filter(({ call }) => call);
   if (!most && (payload.devices.length || !calls.length)) return null;
   return (
     <section aria-labelledby="longest">

@@ -53,10 +53,13 @@ function OverviewPage(
   const data = early ? null : findings.data;
   const ranks = useStore(runsStore, (runs) => besideOf(runs.payload, selection));
   // What the answer speaks of is drawn below it: a step of this rank, or of the job.
-  const ofJob = !!data?.told.subject && data.told.subject.ranks !== data.subject.ranks;
+  const about = data?.told.subject;
+  const ofJob = !!about && about.ranks !== data.subject.ranks;
   const all = ranks.length > 1 && !!params.all && ofJob && !isAlone(props);
   const own = ranks.find(({ name }) => name === selection.worker);
-  const step = data?.median ?? null;
+  // What recurs is told of a step that has it.
+  const step =
+    all || !/^\d+$/.test(about?.steps ?? "") ? (data?.median ?? null) : Number(about?.steps);
   const device = lacks(payload.missing, "device") ? "CPU" : payload.vocabulary.device;
   const several = payload.steps.step.length > 1;
   const first = payload.first_look && !error ? <FirstGlyph device={device} /> : null;

@@ -271,7 +271,8 @@ def test_a_loader_that_stalls_now_and_then_is_told_with_its_mean(
     assert f"{rounds} of {every * rounds} steps" in found.detail
     # What is drawn is a step that has it.
     assert f"one of {every * rounds}" in found.about
-    assert found.told.subject and int(found.told.subject.steps) % every == every - 1
+    assert found.told.subject
+    assert int(found.told.subject.steps) % every == every - 1
     first = found.findings[0]
     assert first.rule == "input_bound"
     assert first.recoverable_ns == pytest.approx(8 * times * MS * MS, rel=0.05)

@@ -216,7 +216,7 @@ def test_the_menus_are_clean(open_tab: OpenTab, sample_server: Server) -> None:
         tab.page.keyboard.press("Escape")
     tab.frame.get_by_role("button", name="Comparison: ").click()
     tab.frame.get_by_label("Another rank").select_option("rank5")
-    expect(tab.frame.get_by_role("button", name="Compared with rank 5")).to_be_visible()
+    expect(tab.frame.get_by_role("button", name="Comparison: with rank 5")).to_be_visible()
     assert tab.state() | {"view": "diff", "worker": "rank1", "worker2": "rank5"} == tab.state()
     # It stays from place to place, until it is ended; and Back undoes that.
     tab.open("kernel")

@@ -69,7 +69,7 @@ def test_a_run_whose_every_file_is_bad_says_why(
 @pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="needs /proc to find the import's process"
 )
-def test_a_killed_import_shows_as_failed_and_leaves_the_others_alone(
+def test_an_import_that_died_shows_as_failed_and_leaves_the_others_alone(
     tmp_path: Path, start: Start, open_tab: OpenTab
 ) -> None:
     large = traces.trace()

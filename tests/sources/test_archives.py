@@ -7,6 +7,7 @@ import io
 import json
 import os
 import random
+import re
 import struct
 import tarfile
 import warnings
@@ -116,7 +117,7 @@ def test_names_that_lead_out_and_archives_within_are_left_out(tmp_path: Path, na
     with open_text(found.files[0].location) as stream:
         assert stream.read(1 << 20) == TEXT
     assert found.notes == (
-        f"{name}: 2 names in it lead out of it and were left out: ../up.json, C:/x.json.",
+        f"{name}: 2 names in it lead out of it and were left out: ../up.json and C:/x.json.",
         f"{name}: 1 archive within it was not opened; unpack it: in/more.zip.",
     )
 
@@ -268,7 +269,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
     found = list_files(Place(str(tmp_path)))
     assert [file.path for file in found.files] == ["a.zip/a.json", "b.tar.gz/a.json"]
     assert sorted(found.notes) == [
-        "a.zip: 2 encrypted files in it were left out; unpack it: b.json, c.json.",
+        "a.zip: 2 encrypted files in it were left out; unpack it: b.json and c.json.",
         "b.tar.gz: 1 link in it was left out; unpack it: b.json.",
     ]
 
@@ -337,7 +338,7 @@ def test_every_member_that_may_be_a_trace_is_listed_or_named(
     listed = [member.name for member in found.files]
     assert len(set(listed)) == len(listed)
     # Every member is listed, or counted and named; a file without an ending is none.
-    told = {name for n in found.notes for name in n.partition(": ")[2][:-1].split(", ")}
+    told = {name for n in found.notes for name in re.split(", | and ", n.partition(": ")[2][:-1])}
     there = Counter(
         name.replace("./", "") if not name.startswith("../") else name
         for name, what in members

@@ -164,7 +164,7 @@ def rank_in_mesh(rank: Any, number: int) -> Any:
         ([0, 1], "ranks 0, 1"),
         ([5, 3, 4, 0], "ranks 0, 3–5"),
         (list(range(0, 40, 2)), "ranks 0, 2, 4, 6, 8, 10, 12, 14 and 12 more"),
-        ([None, 3], "w, w"),
+        ([None, 3], "w and w"),
     ],
 )
 def test_ranks_are_named_by_runs(numbers: list[int | None], text: str) -> None:

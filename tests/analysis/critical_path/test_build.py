@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests import public
@@ -216,6 +216,10 @@ def transfers(draw: st.DrawFn) -> list[tuple[int, int, int, str]]:
 
 
 @given(transfers(), st.booleans())
+@example(
+    [(0, 0, 23, "gloo:all_reduce"), (1, 0, 26, "mpi:all_reduce"), (2, 25, 27, "ucc:all_reduce")],
+    False,
+)
 def test_what_host_threads_transfer_is_communication(
     moved: list[tuple[int, int, int, str]], on_main: bool
 ) -> None:

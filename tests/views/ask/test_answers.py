@@ -254,4 +254,4 @@ def test_where_no_run_has_the_name_the_nearest_comes_first() -> None:
 
 def test_sections_are_those_of_the_page(repository: Path) -> None:
     registry = (repository / "fe/src/app/registry.ts").read_text(encoding="utf-8")
-    assert dict(re.findall(r'section\("(\w+)", "([^"]+)"', registry)) == SECTIONS
+    assert dict(re.findall(r'section\(\s*"(\w+)",\s*"([^"]+)"', registry)) == SECTIONS

@@ -144,7 +144,11 @@ def device_work(
     other |= unknown & late & (start - other_end <= most)
     # Or shortly before, by its stamp.
     soon = unknown & ~held & ~other & (ran > start) & (ran - start <= np.minimum(CLOCK_NS, most))
+    # A thread that transfers waits for no other, as a stream may: what started it is unknown.
+    lone = np.isin(row, transfers[0][transfers[1] < 0])
+    soon &= ~lone
     begin[other | held | soon] = Begin.OTHER_STREAM
+    begin[lone] = Begin.UNKNOWN
     elsewhere = np.where(held, awaits, np.where(soon, running, elsewhere))
     start = np.where(soon, np.minimum(ran, end), start)
     return DeviceWork(row, start, end, launch, begin, before, elsewhere, awaits, usual)

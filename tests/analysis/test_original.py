@@ -7,10 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.builders.listed import facts_listed
 from tests.web.asked import average_wall, kernels, operators, route, steps
+from torch_tb_profiler.analysis.arrays.intervals import (
+    Intervals,
+    intersect,
+    measure,
+    subtract,
+    union,
+)
 from torch_tb_profiler.analysis.facts.flags import NoOperator, StepFlag
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.selection import select
@@ -68,6 +76,72 @@ def test_all_categories() -> None:
     assert row["operator"] == "aten::nll_loss_backward"
 
 
+EXTERNAL_ID = """
+    456     op   aten::mat_mul@100+100 e2
+    456     op   aten::mm@120+70 e4
+    456     call cudaLaunchKernel@130+5 e4 c1
+    456     call cudaLaunchKernel@{place}+5 e2 c2
+    456     call cudaLaunchKernel@150+5 e4 c3
+    456     call cudaLaunchKernel@192+5 e2 c4
+    gpu 0:7 kernel k@200+5 e4 c1
+    gpu 0:7 kernel k@210+6 e2 c2
+    gpu 0:7 kernel k@220+7 e4 c3
+    gpu 0:7 kernel k@230+8 e2 c4
+"""
+
+
+def test_external_id() -> None:
+    facts = of(EXTERNAL_ID.format(place=110))
+    assert operators(facts) == {
+        ("aten::mat_mul",): (1, 14, 26, 30, 100),
+        ("aten::mm",): (1, 12, 12, 70, 70),
+    }
+
+
+def test_place_of_the_launch_outweighs_its_external_id() -> None:
+    # Differs by decision: current traces write other things as External id, so it confirms and
+    # never decides.
+    facts = of(EXTERNAL_ID.format(place=140))
+    assert operators(facts)[("aten::mm",)][1] == 18
+
+
+@pytest.mark.parametrize(
+    ("inner", "length"), [(100, 70), (130, 70)], ids=["same begin", "same end"]
+)
+def test_operator_relation(inner: int, length: int) -> None:
+    facts = of(f"""
+        456 op aten::mat_mul@100+100 e2
+        456 op aten::mm@{inner}+{length} e4
+    """)
+    assert operators(facts) == {
+        ("aten::mat_mul",): (1, 0, 0, 30, 100),
+        ("aten::mm",): (1, 0, 0, 70, 70),
+    }
+
+
+def test_remove_dup_nodes() -> None:
+    facts = of("""
+        456 op aten::mm@100+100 e2
+        456 op aten::mm@110+80 e3
+        456 op aten::mm@120+60 e4
+        456 call cudaLaunchKernel@130+20 e4 c335
+        gpu 0:7 kernel k@220+8 e4 c335
+    """)
+    # Host times are those of the outermost of the calls that are one.
+    assert operators(facts) == {("aten::mm",): (1, 8, 8, 100, 100)}
+
+
+def test_top_level_runtime() -> None:
+    facts = of("""
+        456 op aten::mm@100+100 e2
+        789 call cudaLaunchKernel@130+20 e335 c335
+        gpu 0:7 kernel k@220+8 e335 c335
+    """)
+    assert operators(facts) == {("aten::mm",): (1, 0, 0, 100, 100)}
+    (row,) = kernels(facts, "properties")
+    assert (row["calls"], row["operator"], row["reason"]) == (1, None, NoOperator.OUTSIDE)
+
+
 def test_runtime_called_by_profilerstep() -> None:
     facts = of("""
         456 note ProfilerStep#1@100+300 e2
@@ -79,6 +153,20 @@ def test_runtime_called_by_profilerstep() -> None:
     assert [row["calls"] for row in kernels(facts)] == [1]
     assert [(row["calls"], row["reason"]) for row in kernels(facts, "properties")] == [
         (1, NoOperator.NO_HOST)
+    ]
+
+
+def test_runtime_launch_multiple_kernels() -> None:
+    facts = of("""
+        456 op nccl:broadcast@0+25 e53
+        456 call cudaLaunchCooperativeKernelMultiDevice@15+5 e53 c33
+        gpu 0:21 kernel ncclBroadcastRingLLKernel_copy_i8(ncclColl)@20+120318 e53 c33
+        gpu 1:22 kernel ncclBroadcastRingLLKernel_copy_i8(ncclColl)@20+132800 e53 c33
+    """)
+    assert operators(facts) == {("nccl:broadcast",): (1, 253118, 253118, 25, 25)}
+    assert [(row["calls"], row["communication"]) for row in kernels(facts)] == [(2, True)]
+    assert [(row["calls"], row["operator"]) for row in kernels(facts, "properties")] == [
+        (2, "nccl:broadcast")
     ]
 
 
@@ -120,6 +208,21 @@ def test_multiple_profilersteps_no_overlap() -> None:
     assert operators(facts) == {
         ("aten::to",): (1, 40, 40, 60, 60),
         ("aten::mm",): (1, 200, 200, 50, 50),
+    }
+
+
+def test_self_time() -> None:
+    facts = of("""
+        456 op aten::mat_mul@100+100 e2
+        456 op aten::mm@120+40 e4
+        456 call cudaLaunchKernel@130+10 e4 c335
+        456 call cudaLaunchKernel@170+25 e2 c336
+        gpu 0:7 kernel k@220+20 e4 c335
+        gpu 0:7 kernel k@250+16 e2 c336
+    """)
+    assert operators(facts) == {
+        ("aten::mat_mul",): (1, 16, 36, 60, 100),
+        ("aten::mm",): (1, 20, 20, 40, 40),
     }
 
 
@@ -193,6 +296,50 @@ def test_group_by_kernel_columns() -> None:
     assert [(row["calls"], row["total"]) for row in kernels(facts)] == [(4, 55)]
 
 
+def test_group_by_kernel_columns_with_missing_properties() -> None:
+    facts = of("""
+        1 op op1@0+100
+        1 call cudaLaunchKernel@1+1 c1
+        1 call cudaLaunchKernel@3+1 c2
+        1 call cudaLaunchKernel@5+1 c3
+        1 call cudaLaunchKernel@7+1 c4
+        1 call cudaLaunchKernel@9+1 c5
+        gpu 0:7 kernel k@200+1 c1 {"grid": [16], "block": [16], "registers per thread": 18, "shared memory": 64}
+        gpu 0:7 kernel k@220+2 c2 {"block": [16], "registers per thread": 18, "shared memory": 64}
+        gpu 0:7 kernel k@240+3 c3 {"grid": [16], "registers per thread": 18, "shared memory": 64}
+        gpu 0:7 kernel k@260+4 c4 {"grid": [16], "block": [16], "shared memory": 64}
+        gpu 0:7 kernel k@280+5 c5 {"grid": [16], "block": [16], "registers per thread": 18}
+    """)
+    assert [
+        (row["total"], row["grid"], row["block"], row["registers"], row["shared_memory"])
+        for row in kernels(facts, "properties")
+    ] == [
+        (5, "[16]", "[16]", 18, -1),
+        (4, "[16]", "[16]", -1, 64),
+        (3, "[16]", None, 18, 64),
+        (2, None, "[16]", 18, 64),
+        (1, "[16]", "[16]", 18, 64),
+    ]
+
+
+def test_data_pipe_is_input_and_no_operator() -> None:
+    facts = of("""
+        1 note ProfilerStep#1@0+200
+        1 op enumerate(DataPipe)#ShufflerIterDataPipe@100+23
+    """)
+    assert steps(facts) == [{"wall": 200, "dataloader": 23, "other": 177}]
+    assert operators(facts) == {}
+
+
+def test_annotation_of_a_collective_is_communication() -> None:
+    facts = of("""
+        1 note ProfilerStep#1@0+200
+        1 note nccl:all_reduce@100+30
+    """)
+    assert steps(facts) == [{"wall": 200, "communication": 30, "other": 170}]
+    assert facts.summary.communication_backends == ("nccl",)
+
+
 def told(blocks: float, occupancy: float) -> str:
     return f'{{"blocks per SM": {blocks}, "est. achieved occupancy %": {occupancy}}}'
 
@@ -235,6 +382,26 @@ def test_gpu_utilization() -> None:
     }
 
 
+def test_gpu_utilization_kernel_out_of_step() -> None:
+    facts = of(f"""
+        456 op aten::mm@10+50
+        456 call cudaLaunchKernel@20+5 c334
+        456 note ProfilerStep#2@100+100
+        456 op aten::mat_mul@205+20
+        456 call cudaLaunchKernel@206+5 c335
+        gpu 1:7 kernel cunn@60+20 c334 {told(0.5, 0.6)}
+        gpu 1:7 kernel cunn@220+25 c335 {told(10.5, 0.3)}
+    """)
+    (device,) = route(facts, "/overview")["devices"]
+    assert (device["utilization"], device["sm_efficiency"], device["occupancy"]) == (
+        0.0,
+        None,
+        None,
+    )
+    # Differs by decision: the tables are of the steps, as all else on the page.
+    assert kernels(facts, "properties") == kernels(facts) == []
+
+
 def test_tensor_core() -> None:
     facts = of("""
         456 op aten::conv2d@100+100
@@ -267,3 +434,27 @@ def test_tensor_core() -> None:
     (device,) = device_use(facts, select(facts))
     assert (device.matrix_share, device.matrix_unknown_share) == (0.6, 0)
     assert facts.summary.matrix_eligible_share == 0.6
+
+
+def test_ranges() -> None:
+    ranges = _tenths((1.1, 2.2), (1.5, 2.3), (3.3, 3.9), (3.5, 3.6), (3.7, 3.8), (4.1, 4.2))
+    assert _pairs(ranges) == _pairs(_tenths((1.1, 2.3), (3.3, 3.9), (4.1, 4.2)))
+    a, b = (
+        _tenths((1.1, 2.2), (3.3, 4.4), (5.5, 6.6)),
+        _tenths((0, 0.1), (1, 1.4), (1.5, 1.6), (1.9, 3.4), (4.3, 4.6)),
+    )
+    assert _pairs(subtract(a, b)) == _pairs(_tenths((1.4, 1.5), (1.6, 1.9), (3.4, 4.3), (5.5, 6.6)))
+    assert _pairs(intersect(a, b)) == _pairs(
+        _tenths((1.1, 1.4), (1.5, 1.6), (1.9, 2.2), (3.3, 3.4), (4.3, 4.4))
+    )
+    assert int(measure(a, np.array([0]), np.array([100]))[0]) == 33
+
+
+def _tenths(*pairs: tuple[float, float]) -> Intervals:
+    """The union of some ranges in tenths: our times are integers."""
+    begin, end = (np.array([round(10 * pair[side]) for pair in pairs], np.int64) for side in (0, 1))
+    return union(begin, end)
+
+
+def _pairs(found: Intervals) -> list[tuple[int, int]]:
+    return list(zip(found.start.tolist(), found.end.tolist(), strict=True))

@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
@@ -103,12 +103,9 @@ def device_work(
     start = spans["start"][row]
     end = start + spans["dur"][row]
     device, stream = _streams(trace, row)
-    called = np.where(launch >= 0, spans["start"][launch], -1)
-    returned = np.where(launch >= 0, called + spans["dur"][launch], -1)
+    called, returned = _call_times(spans, launch)
     waits = np.append(blocking, False)[launch]
-    # A call that copies returns when its last part is under way.
-    returns_last = waits & (spans["role"][row] == Role.MEMCPY) & in_call(start, end, returned)
-    end = np.where(returns_last, np.minimum(end, returned), end)
+    end = _before_return(waits & (spans["role"][row] == Role.MEMCPY), start, end, returned)
     before, start, end = _stream_order(stream, launch, start, end)
     # A call that waits launches its own work when what it waits for has ended, others before they return.
     issued = np.where(waits, called, returned)
@@ -146,12 +143,22 @@ def device_work(
     soon = unknown & ~held & ~other & (ran > start) & (ran - start <= np.minimum(CLOCK_NS, most))
     # A thread that transfers waits for no other, as a stream may: what started it is unknown.
     lone = np.isin(row, transfers[0][transfers[1] < 0])
-    soon &= ~lone
     begin[other | held | soon] = Begin.OTHER_STREAM
-    begin[lone] = Begin.UNKNOWN
+    begin[lone], soon = Begin.UNKNOWN, soon & ~lone
     elsewhere = np.where(held, awaits, np.where(soon, running, elsewhere))
     start = np.where(soon, np.minimum(ran, end), start)
     return DeviceWork(row, start, end, launch, begin, before, elsewhere, awaits, usual)
+
+
+def _call_times(spans: Table, launch: Ints) -> tuple[Ints, Ints]:
+    """When the calls that launched work began and returned, ns; −1 unknown."""
+    called = np.where(launch >= 0, spans["start"][launch], -1)
+    return called, np.where(launch >= 0, called + spans["dur"][launch], -1)
+
+
+def _before_return(copies: Mask, start: Ints, end: Ints, returned: Ints) -> Ints:
+    """When work ended: a call that copies returns when its last part is under way."""
+    return np.where(copies & in_call(start, end, returned), np.minimum(end, returned), end)
 
 
 def _rows(trace: Trace, facts: Facts, transfers: tuple[Ints, Ints]) -> tuple[Ints, Ints]:

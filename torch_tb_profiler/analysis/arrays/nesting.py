@@ -195,6 +195,15 @@ def with_ancestors(parent: Array, wanted: Mask) -> Mask:
     return np.asarray(marked)
 
 
+def ancestry(parent: Array, row: int, most: int | None = None) -> list[int]:
+    """One node of a forest and those above it, the innermost first; ``most`` of them at most; empty for −1."""
+    found: list[int] = []
+    while row >= 0 and (most is None or len(found) < most):
+        found.append(row)
+        row = int(parent[row])
+    return found
+
+
 def innermost_at(
     track: Array, start: Ints, end: Ints, parent: Array, point_track: Array, point_time: Ints
 ) -> Ints:

@@ -50,10 +50,8 @@ def host_transfers(trace: Trace, collectives: Table | None, main: int) -> tuple[
     if collectives is None:
         return (np.zeros(0, np.int64),) * 2
     row, call = (collectives[key].astype(np.int64) for key in ("event", "host"))
-    track, there = (
-        spans["track"][row],
-        (spans["role"][row] != Role.KERNEL) & (spans["dur"][row] > 0),
-    )
+    track = spans["track"][row]
+    there = (spans["role"][row] != Role.KERNEL) & (spans["dur"][row] > 0)
     started = (call >= 0) & (track != spans["track"][call])
     started &= spans["start"][call] <= spans["start"][row]
     names = host_names(trace.strings, spans["name"][row])

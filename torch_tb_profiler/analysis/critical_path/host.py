@@ -146,13 +146,15 @@ def _causes(trace: Trace, facts: Facts, blocking: Mask) -> Array:
     names = host_names(trace.strings, name)
     cause[row[names.region[name]]] = PathCause.ANNOTATION
     # The mark of a step in which a thread records nothing else does not tell what that did.
-    cause[row[(names.step[name] >= 0) & ~np.isin(row, parent)]] = PathCause.NOT_RECORDED
+    marks = row[names.step[name] >= 0]
+    cause[marks[~np.isin(marks, parent)]] = PathCause.NOT_RECORDED
     for named, what in (
         (names.dataloader, PathCause.DATALOADER),
         (names.transfer, PathCause.COMMUNICATION),
     ):
-        inside = nearest(parent, mask_of(spans.n, row[named[name]]))
-        cause[row[inside[row] >= 0]] = what
+        if named[name].any():
+            inside = nearest(parent, mask_of(spans.n, row[named[name]]))
+            cause[row[inside[row] >= 0]] = what
     return cause
 
 

@@ -123,6 +123,8 @@ def _beside_nothing(
     own = host.of_track(main)
     nothing = (host.cause[own] == PathCause.NOT_RECORDED) & (host.span[own] >= 0)
     start, stop = host.start[own][nothing], host.end[own][nothing]
+    if not len(start):
+        return (np.zeros(0, np.int64),) * 2
     order = np.argsort(begin, kind="stable")
     begin, end, target = begin[order], end[order], target[order]
     time = np.unique(np.concatenate((begin, end, stop)))

@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, join_knowledge, sum_by
+from torch_tb_profiler.analysis.arrays.nesting import ancestry
 from torch_tb_profiler.analysis.facts.flags import Attribution, Within
 from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.figures.selection import Selection, mask, sums_over
@@ -129,12 +130,8 @@ def operator_stacks(
 
 def frames(facts: Facts, stack: int) -> list[int]:
     """The frames of a call stack as numbers of strings, innermost first; empty for −1."""
-    parent, frame = facts["stacks"]["parent"], facts["stacks"]["frame"]
-    path: list[int] = []
-    while stack >= 0:
-        path.append(int(frame[stack]))
-        stack = int(parent[stack])
-    return path
+    stacks = facts["stacks"]
+    return [int(stacks["frame"][one]) for one in ancestry(stacks["parent"], stack)]
 
 
 def _rows(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.nesting import ancestry
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.analysis.memory.origins import innermost_spans
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
@@ -104,9 +105,5 @@ def _device(insight: Insight, kind: object, number: object) -> int:
 
 def _around(trace: Trace, facts: Facts, span: int) -> list[str]:
     """The names of the spans around a moment, the innermost first."""
-    name, parent = trace["spans"]["name"], facts["span_links"]["parent"]
-    found: list[str] = []
-    while span >= 0 and len(found) < _MOST_FRAMES:
-        found.append(trace.strings[int(name[span])])
-        span = int(parent[span])
-    return found
+    around = ancestry(facts["span_links"]["parent"], span, _MOST_FRAMES)
+    return trace.strings.many(trace["spans"]["name"][around])

@@ -17,6 +17,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.nesting import ancestry
 from torch_tb_profiler.analysis.figures.source_lines import shown_frames, telling_frames
 from torch_tb_profiler.analysis.memory.holding import lacks_and_history
 from torch_tb_profiler.analysis.memory.live_memory import (
@@ -29,7 +30,6 @@ from torch_tb_profiler.analysis.memory.live_memory import (
 from torch_tb_profiler.analysis.module.frame_table import FRAME_KINDS
 from torch_tb_profiler.analysis.module.frames import LINE, MOST_FRAMES, REST, SMALLEST
 from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
-from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.python_frames import PythonFrame
@@ -118,11 +118,11 @@ def _chains(facts: Facts, insight: Insight) -> Callable[[int, int, int, int, int
                 return [_category(category), (short_place(texts[line]), FRAME_KINDS[REST])]
             written = texts[frames].split("\n") if frames >= 0 else []
             if not written:
-                own = _upwards(stacks["parent"], int(of_node[node]))
+                own = ancestry(stacks["parent"], int(of_node[node]), MOST_FRAMES)
                 written = facts.strings.many(frame[own])
             shown = telling_frames(written) if texts[line] in written else [texts[line]]
             return [(text, FRAME_KINDS[LINE]) for text in shown[::-1]]
-        around = _upwards(paths["parent"], path)[::-1]
+        around = ancestry(paths["parent"], path, MOST_FRAMES)[::-1]
         names = texts.many(paths["name"][around])
         kinds = [FRAME_KINDS[kind] for kind in paths["kind"][around].tolist()]
         return list(zip(names, kinds, strict=True)) or (
@@ -130,15 +130,6 @@ def _chains(facts: Facts, insight: Insight) -> Callable[[int, int, int, int, int
         )
 
     return chain
-
-
-def _upwards(parent: Array, row: int) -> Ints:
-    """A row and those around it."""
-    found: list[int] = []
-    while row >= 0 and len(found) < MOST_FRAMES:
-        found.append(row)
-        row = int(parent[row])
-    return np.array(found, np.int64)
 
 
 def _category(number: int) -> Name:

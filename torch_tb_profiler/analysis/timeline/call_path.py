@@ -16,6 +16,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.nesting import ancestry
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.figures.event_kinds import MODULE
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
@@ -97,12 +98,7 @@ def longest_first(trace: Trace, rows: Ints, most: int) -> Ints:
 
 def ancestors(facts: Facts, row: int) -> list[int]:
     """A span and its ancestors, innermost first."""
-    parent = facts["span_links"]["parent"]
-    rows = []
-    while row >= 0:
-        rows.append(row)
-        row = int(parent[row])
-    return rows
+    return ancestry(facts["span_links"]["parent"], row)
 
 
 def call_path(trace: Trace, facts: Facts, row: int, longest: int) -> CallPath:

@@ -167,8 +167,9 @@ def _with_subject(source: Source, analysis: Mapping[str, Any], answer: Answer) -
     """What an answer says as numbers, and whose step it speaks of."""
     if answer.told.whole_ns is None:
         return answer.told
-    item = answer.item or {"row": analysis["rows"][0]}
-    subject = item.get("subject") or source.subject([item["row"]])
+    of_job = (answer.item or {}).get("subject")
+    row = _row_told(analysis, answer)
+    subject = of_job or source.subject([] if row is None else [row])
     return msgspec.structs.replace(answer.told, subject=subject)
 
 

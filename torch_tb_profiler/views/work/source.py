@@ -19,10 +19,10 @@ from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.units import format_names
 from torch_tb_profiler.views.wire import Wire
 
 MOST_FUNCTIONS, MOST_LINES, LONGEST_LINE = 8, 40, 300
-MOST_NAMED = 3
 Read = Callable[[str], "tuple[str, str] | None"]
 """``(file, text)`` of what a recording calls a file."""
 _OFF = (
@@ -121,13 +121,8 @@ def _notes(shown: list[ShownFunction], unread: list[str], lost: list[str]) -> It
         yield _FIRST
     moved = [f"{one.name} of {one.file} was at line {one.was}" for one in shown if one.was >= 0]
     if moved:
-        yield f"Found by name, as the file is another now: {_some(moved)}."
+        yield f"Found by name, as the file is another now: {format_names(moved)}."
     if lost:
-        yield f"Not shown, as no function or several of this name are in the file now: {_some(lost)}."
+        yield f"Not shown, as no function or several of this name are in the file now: {format_names(lost)}."
     if unread:
-        yield f"Not in the named folders: {_some(unread)}."
-
-
-def _some(texts: list[str]) -> str:
-    more = len(texts) - MOST_NAMED
-    return ", ".join(texts[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        yield f"Not in the named folders: {format_names(unread)}."

@@ -194,7 +194,7 @@ function FirstOf(props: PageProps) {
   );
 }
 
-/** Other ranks of which it is told what they held. */
+/** How many other ranks say what they held. */
 const MOST_RANKS = 15;
 
 /** The answer of another rank, on its own page. */

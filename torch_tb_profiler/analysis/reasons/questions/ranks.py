@@ -36,7 +36,6 @@ QUESTION.state("held_once", 206, None, verdict="once")
 QUESTION.state(
     "unequal_input", 53, None, verdict="input", certainty="likely", reach=Reach(0.4, 1.4)
 )
-QUESTION.state("held_once", 206, None, verdict="once")
 QUESTION.state(
     "pipeline_bubble", 54, None, verdict="bubble", certainty="likely", reach=Reach(0.3, 1.0)
 )

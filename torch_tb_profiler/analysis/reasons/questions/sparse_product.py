@@ -22,7 +22,7 @@ import numpy as np
 from torch_tb_profiler.analysis.facts.header import integer
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
+from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of
 from torch_tb_profiler.analysis.reasons.uses import How
 from torch_tb_profiler.hardware.results import Shape
 from torch_tb_profiler.patterns import regex
@@ -56,9 +56,8 @@ def _claim(context: RuleContext) -> Claims:
         return None
     factor: dict[int, float] = {}
     chief: tuple[float, Shape, float] = (0.0, (), 0.0)
-    for step in np.unique(calls.step).tolist():
-        place = np.flatnonzero(calls.step == step).tolist()
-        for shape, matrix in _matrices(context, calls, names, place):
+    for place, _ in blocks(calls.step):
+        for shape, matrix in _matrices(context, calls, names, place.tolist()):
             share = matrix.written / math.prod(shape)
             if not matrix.products or not 0 < share <= MOST:
                 continue

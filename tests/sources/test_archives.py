@@ -307,6 +307,7 @@ MEMBERS = st.lists(st.tuples(NAMES, st.sampled_from(["file", "link", "hard link"
 
 @given(MEMBERS, st.sampled_from(["zip", "tar", "tgz"]))
 @example([("latest", "file"), ("latest", "link")], "zip")
+@example([], "tar")
 @settings(max_examples=60, deadline=None)
 def test_every_member_that_may_be_a_trace_is_listed_or_named(
     members: list[tuple[str, str]], kind: str

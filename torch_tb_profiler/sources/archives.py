@@ -227,6 +227,9 @@ def _tar_members(
     import tarfile
 
     with tarfile.open(fileobj=cast("IO[bytes]", file), mode="r:") as archive:
+        # Of one without members Python 3.10 would read what stands before its start.
+        if cast("Any", archive).firstmember is None:
+            return
         for _ in range(MOST_VISITED):
             info = archive.next()
             if info is None:

@@ -357,7 +357,8 @@ def _aside(context: RuleContext, own: Mask) -> list[Candidate]:
     holds = with_ancestors(parent, works)
     updates = context.rows_named(context.calls, lambda name: name.startswith("Optimizer."))
     within = training.inside & ~beneath(context, updates)
-    frame = np.flatnonzero(own & within & ~holds)
+    python = spans["role"] == Role.PYTHON
+    frame = np.flatnonzero((own | (python & np.append(own, False)[parent])) & within & ~holds)
     event, start, end = on_path(context, *HOST)
     call = climb(parent, event, context.mask(outermost(context, frame))).astype(np.int64)
     known = call >= 0

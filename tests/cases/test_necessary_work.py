@@ -277,6 +277,10 @@ def test_a_loader_that_stalls_now_and_then_is_told_with_its_mean(
     assert first.rule == "input_bound"
     assert first.recoverable_ns == pytest.approx(8 * times * MS * MS, rel=0.05)
     assert first.recoverable_mean_ns == pytest.approx(8 * times * MS * MS / every, rel=0.05)
+    # A host that ran ahead would load meanwhile: that saves the same time, and none beside.
+    ahead = [one for one in found.findings if one.rule == "host_synchronisation"]
+    assert [one.holds for one in ahead] == [0] * len(ahead)
+    assert all(f"that of “{first.title}”" in one.sentence for one in ahead)
 
 
 @examples(15)

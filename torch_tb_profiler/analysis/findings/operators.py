@@ -60,16 +60,17 @@ def calls_where(
 
 
 def read_arguments(context: RuleContext, rows: Ints) -> dict[int, Call]:
-    """The arguments of some operators by row of spans; those whose shapes were not recorded are left out."""
+    """What some operators were called with, by row of spans; those whose shapes were not recorded are left out."""
     table, texts = context.trace["operator_args"], context.trace.strings
     place = positions_of(table["span"], rows)
     rows, place = rows[place >= 0], place[place >= 0]
     columns = [table[key][place] for key in ("dims", "types", "strides", "concrete")]
+    columns.insert(0, context.trace["spans"]["name"][rows])
     first, group = group_rows(columns)
     calls = []
     for row in first.tolist():
         numbers = (int(column[row]) for column in columns)
-        calls.append(read_call("", *(texts[number] if number >= 0 else "" for number in numbers)))
+        calls.append(read_call(*(texts[number] if number >= 0 else "" for number in numbers)))
     found = zip(rows.tolist(), (calls[number] for number in group.tolist()), strict=True)
     return {row: call for row, call in found if call is not None}
 

@@ -26,8 +26,6 @@ from torch_tb_profiler.store.python_frames import PythonFrame, function_name
 
 
 def _claim(context: RuleContext) -> Candidate | None:
-    if not context.has_device:
-        return None
     event, start, end = on_path(context, *HOST, PathCause.NOT_RECORDED)
     track = picked(context.trace["spans"]["track"], event)
     track = np.where(event >= 0, track, context.main_track)
@@ -142,4 +140,4 @@ def _words(context: RuleContext, place: int) -> str:
 
 
 QUESTION = Question(__name__)
-QUESTION.state("idle_host", 110, _claim)
+QUESTION.state("idle_host", 110, _claim, of_device=True)

@@ -37,15 +37,13 @@ _OF_PEAK = 0.02
 _SHOWN = 3
 
 
-@QUESTION.rule(70)
+@QUESTION.rule(70, of_device=True)
 def allocator_churn(context: RuleContext) -> Claims:
     """Calls that take memory from the driver or give it back and hold the host up until the device has
     nothing to do: ``cudaMalloc``, ``cudaFree``, ``hipMalloc``, ``cuMemMap`` …
 
     Change: the calls take no time and wait for nothing. Certain.
     """
-    if not context.has_device:
-        return None
     row = context.rows_named(context.of_role(Role.RUNTIME), ALLOCATES.match)
     start, end = context.times(row)
     row = row[measure(context.windows, start, start + 1) > 0]

@@ -85,7 +85,7 @@ _TURNS = regex(
 )
 
 
-@QUESTION.rule(81, certainty="likely", reach=Reach(0.4, 1.3))
+@QUESTION.rule(81, certainty="likely", reach=Reach(0.4, 1.3), of_device=True)
 def blocking_copy(context: RuleContext) -> Claims:
     """Calls that copy and hold the host for long although the device has nothing to do: copies of pageable memory are
     staged by the host.
@@ -96,8 +96,6 @@ def blocking_copy(context: RuleContext) -> Claims:
     spans = context.trace["spans"]
     row = context.runtime_calls(_COPYING_CALLS)
     row = row[spans["dur"][row] >= LONG]
-    if not len(row) or not context.has_device:
-        return None
     piece, start, end = context.idle_in(row, context.gaps)
     if not len(piece):
         return None
@@ -169,7 +167,7 @@ def _bucketed(context: RuleContext) -> Ints:
     return context.within(context.rows_named(context.calls, _BUCKET.match))
 
 
-@QUESTION.rule(170, certainty="likely")
+@QUESTION.rule(170, certainty="likely", of_device=True)
 def repeated_copies(context: RuleContext) -> Claims:
     """Time in which only copies from the host run that repeat one of the same size and place (the operator or Python frame around
     their launch) of the same step, the first left out; at least ten.
@@ -368,7 +366,7 @@ def _types(context: RuleContext, copies: Ints) -> str:
     return " to ".join(precision(one) or one for one in types)
 
 
-@QUESTION.rule(180, certainty="likely", causes=(PathCause.MEMCPY,))
+@QUESTION.rule(180, certainty="likely", causes=(PathCause.MEMCPY,), of_device=True)
 def exposed_copies(context: RuleContext) -> Claims:
     """Time in which the device runs copies between host and device and nothing else.
 

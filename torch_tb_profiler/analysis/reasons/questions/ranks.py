@@ -41,14 +41,12 @@ QUESTION.state(
 )
 
 
-@QUESTION.rule(50, certainty="likely", untried=True)
+@QUESTION.rule(50, certainty="likely", untried=True, of_device=True)
 def host_backend(context: RuleContext) -> Claims:
     """Idle time of the device within regions of gloo: its data travels through host memory.
 
     Change: the host does not stand still for them while the device is idle. Likely.
     """
-    if not context.has_device:
-        return None
     row = context.rows_named(context.collectives, _GLOO.match)
     piece, start, end = context.idle_in(row, context.gaps)
     each, group = np.unique(piece, return_inverse=True)
@@ -89,7 +87,7 @@ def exposed_communication(context: RuleContext) -> Claims:
     return Candidate(piece, start, end, numbers, by_group(context), edit=edit)
 
 
-@QUESTION.rule(210, untried=True)
+@QUESTION.rule(210, untried=True, of_device=True)
 def data_parallel(context: RuleContext) -> Claims:
     """``torch.nn.DataParallel`` drives several devices from one process.
 

@@ -421,7 +421,8 @@ def _plain(context: RuleContext, claim: Claim) -> dict[str, Any]:
         "holds": claim.holds,
         "artefact": rule.artefact,
         "unplanned": candidate.unplanned,
-        "generic": rule.place >= GENERIC_PLACE,
+        # A call that is known to be slow is a cause.
+        "generic": rule.place >= GENERIC_PLACE and not words.get("source"),
         "untried": rule.untried,
         "risk": rule.risk,
         "rows": [int(number) for number in row[:SHOWN]],

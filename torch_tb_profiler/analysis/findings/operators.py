@@ -117,16 +117,6 @@ def calls_for_nothing(
     return Candidate(row, *context.times(row), numbers, edit=calls_gone(calls, work.row), **more)
 
 
-def keeps_growing(time: Array, order: float, factor: float) -> bool:
-    """Whether times in their order become longer and longer: their rank correlation with it is at least ``order``, and the
-    last quarter takes at least ``factor`` times as long as the first.
-    """
-    rank = np.argsort(np.argsort(time))
-    quarter = max(len(time) // 4, 1)
-    steady = np.corrcoef(rank, np.arange(len(rank)))[0, 1] >= order
-    return bool(steady and time[-quarter:].mean() >= factor * time[:quarter].mean())
-
-
 def tensors(call: Call) -> Iterator[Tensor]:
     """All tensors among the arguments of a call, those in lists too."""
     for argument in call.inputs:

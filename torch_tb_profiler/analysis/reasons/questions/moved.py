@@ -27,7 +27,6 @@ from torch_tb_profiler.analysis.findings import copies as found_copies
 from torch_tb_profiler.analysis.findings.copies import copies_named, copy_rate
 from torch_tb_profiler.analysis.findings.edits import (
     calls_gone,
-    host_skips,
     thread_time_gone,
     together,
     work_takes,
@@ -129,25 +128,6 @@ def _at_once(call: Ints) -> Edit:
         durations.latency[own] = np.minimum(durations.latency[own], LATENCY)
 
     return edit
-
-
-@QUESTION.rule(87, certainty="likely", reach=Reach(0.5, 1.2))
-def deep_copies(context: RuleContext) -> Claims:
-    """Frames of ``copy.deepcopy``, such as of a model's ``state_dict``.
-
-    Change: they take no time. Certain where nothing replaces them; a moving average or a snapshot still has to copy once, in
-    place.
-    """
-    row = found_copies.deep_copies(context)
-    if not len(row):
-        return None
-    time = int(context.trace["spans"]["dur"][row].sum())
-    return Candidate(
-        row,
-        *context.times(row),
-        {"copies": context.per_step(row), "deep": time / len(context.steps)},
-        edit=host_skips(row),
-    )
 
 
 @QUESTION.rule(88)

@@ -90,7 +90,7 @@ def out_of_memory(context: RuleContext) -> Claims:
     return found
 
 
-@QUESTION.rule(220, risk=0.03, untried=True)
+@QUESTION.rule(220, risk=0.03, of_device=True, untried=True)
 def memory_near_capacity(context: RuleContext) -> Claims:
     """A peak, allocated or reserved, above 90 % of the device's own memory. It claims no time."""
     devices, memory = context.facts["devices"], context.insight["memory_devices"]

@@ -277,6 +277,10 @@ def test_a_loader_that_stalls_now_and_then_is_told_with_its_mean(
     assert first.rule == "input_bound"
     assert first.recoverable_ns == pytest.approx(8 * times * MS * MS, rel=0.05)
     assert first.recoverable_mean_ns == pytest.approx(8 * times * MS * MS / every, rel=0.05)
+    # A host that ran ahead would load meanwhile: that saves the same time, and none beside.
+    ahead = [one for one in found.findings if one.rule == "host_synchronisation"]
+    assert [one.holds for one in ahead] == [0] * len(ahead)
+    assert all(f"that of “{first.title}”" in one.sentence for one in ahead)
 
 
 @examples(15)
@@ -315,3 +319,45 @@ def test_a_kernel_that_takes_next_to_nothing_is_no_answer(
     found = answer(entries)
     assert found.headline.startswith("Nothing was recorded for the last")
     assert "profiler" in found.detail
+
+
+@examples(12)
+@given(st.integers(10, 14), st.floats(3, 20), st.booleans())
+def test_time_without_a_record_now_and_then_is_the_machines_unless_it_comes_regularly(
+    count: int, quiet: float, regular: bool
+) -> None:
+    """Steps of 10 ms; some last longer, by time in which nothing is recorded."""
+    hits = (1, 5, 9) if regular else (1, 2, 6)
+    entries: list[Event] = []
+    now, bounds = 1000.0, []
+    for step in range(count):
+        begin = now
+        entries.append(span("cpu_op", "aten::addmm", now + 5, 5 * MS))
+        now += 5 * MS + 10 + (quiet * MS if step in hits else 0)
+        entries.append(span("cpu_op", "aten::gelu", now, 5 * MS))
+        now += 5 * MS + 10
+        bounds.append((begin, now))
+    found = answer([*entries, *steps(*bounds)])
+    [one] = [one for one in found.findings if one.rule == "own_code"]
+    assert one.certainty == ("likely" if regular else "theoretical")
+    assert ("without a record" in found.headline) is regular
+    assert f"in 3 of {count} steps" in one.sentence
+    assert "every step" not in f"{one.sentence} {found.detail}"
+
+
+@examples(12)
+@given(st.floats(6, 40), st.integers(3, 6), st.sampled_from(("all_reduce", "all_gather")))
+def test_communication_is_never_the_work_itself(length: float, count: int, kind: str) -> None:
+    """Most of each step is a collective of gloo that nothing could run beside."""
+    entries: list[Event] = []
+    now, bounds = 1000.0, []
+    for _ in range(count):
+        begin = now
+        entries.append(span("cpu_op", "aten::mm", now + 5, 4 * MS))
+        now += 4 * MS + 10
+        entries.append(span("user_annotation", f"gloo:{kind}", now, length * MS))
+        now += length * MS + 10
+        bounds.append((begin, now))
+    found = answer([*entries, *steps(*bounds)])
+    assert found.headline.startswith(("Communication takes", "Waiting for a rank takes"))
+    assert "the work itself" not in found.detail

@@ -154,3 +154,26 @@ def test_launches_slower_than_their_kernels(
     found = rules(_found(vendor, (0, plant), 1))
     assert ("launch_bound" in found) == (not ahead)
     assert "idle_queue" not in found
+
+
+@settings(max_examples=6, deadline=None)
+@given(VENDORS, st.integers(8, 40), st.integers(8, 200), st.booleans())
+def test_launches_that_wait_for_their_kernels_are_told_as_such(
+    vendor: Vendor, count: int, kernel: int, waits: bool
+) -> None:
+    """A launch that ends with its kernel, and one that is as slow by itself."""
+    device, bounds = Device(vendor), []
+    for _ in range(3):
+        begin = device.now
+        for number in range(count):
+            device.number += 1
+            at = device.now + (2 if waits else kernel + 10)
+            args = {"correlation": device.number}
+            name = ("one_kernel", "other_kernel", "third_kernel", "last_kernel")[number % 4]
+            device.listed.append(span("kernel", name, at, kernel, 7, **args))
+            device.host(vendor.launch, kernel + 8, **args)
+        bounds.append((begin, device.now + kernel + 5))
+        device.now += kernel + 6
+    told = item(made([*steps(*bounds), *device.listed]), "launch_bound")["words"]
+    assert bool(told.get("waits")) is waits
+    assert ("for finding the call that fails" in told.get("attempt", "")) is waits

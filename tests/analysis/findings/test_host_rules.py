@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.analysis.findings.cases import drawn, item, launched, made, rules, span, steps
 
@@ -191,6 +193,33 @@ def test_the_evidence_is_what_the_host_did_in_the_gap() -> None:
     finding = item(made(entries), "idle_host")
     # Rows are in the order of begins: step, launch, kernel, sort.
     assert finding["rows"][0] == 3
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(10, 40), st.integers(60, 700), st.integers(0, 9000))
+def test_what_another_thread_launches_is_launched_by_the_host(
+    count: int, apart: int, pause: int
+) -> None:
+    """Within an annotation of the loop's thread another one launches a kernel of 30 µs now and then, and once pauses."""
+    entries, bounds, now = [], [], 0.0
+    for step in range(3):
+        begin = now
+        for number in range(count):
+            at = {"correlation": count * step + number + 1}
+            entries += [
+                span("cpu_op", "aten::mul", now + 2, 20, 2),
+                span("cuda_runtime", "cudaLaunchKernel", now + 4, 4, 2, **at),
+                span("kernel", f"k{number % 4}", now + 10, 30, 7, **at),
+            ]
+            now += apart + (pause if number == count // 2 else 0)
+        entries.append(span("user_annotation", "## backward ##", begin + 1, now - begin - 2))
+        bounds.append((begin, now))
+    found = made([*steps(*bounds), *entries])
+    # Before the first and after the last launch of all nothing is launched, either.
+    if "idle_host" in rules(found):
+        one = item(found, "idle_host")
+        assert one["numbers"]["longest"] <= 1e3 * (pause + apart)
+        assert one["recoverable_ns"] <= 1e3 * (pause + apart - 30)
 
 
 LOADER = """

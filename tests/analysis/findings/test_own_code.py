@@ -278,28 +278,6 @@ def test_plain_names(name: str, plain: str) -> None:
     assert function_name(name) == plain
 
 
-def _launches(held: bool) -> list[Event]:
-    """Kernels of 20 µs; a launch waits for its own, or returns at once."""
-    entries = steps((0, 25 * 40))
-    for number in range(25):
-        begin = number * 40.0 + 1 if held else number * 10.0 + 1
-        at = number * 40.0 + 5
-        entries.append(
-            span(
-                "cuda_runtime", "cudaLaunchKernel", begin, 30 if held else 3, correlation=number + 1
-            )
-        )
-        entries.append(span("kernel", "mul", at, 20, 7, correlation=number + 1))
-    return entries
-
-
-def test_launches_that_wait_for_their_kernels() -> None:
-    found = made(_launches(True))
-    assert item(found, "launch_blocking")["numbers"]["launches"] == 25
-    assert item(found, "launch_blocking")["recoverable_ns"] > 300_000
-    assert "launch_blocking" not in rules(made(_launches(False)))
-
-
 def test_start_up_with_and_without_steps() -> None:
     calls = [
         ("cudaFree", 100, 400_000),

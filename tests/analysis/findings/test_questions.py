@@ -114,27 +114,50 @@ def test_what_is_read_elsewhere_is_not_thrown_away(rows: int, why: str) -> None:
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.integers(2, 9), SIZES, st.integers(1, 3), st.booleans())
-def test_work_on_repeated_input_is_found(times: int, rows: int, depth: int, windows: bool) -> None:
+@given(
+    st.integers(2, 9),
+    SIZES,
+    st.integers(1, 3),
+    st.sampled_from(["expanded", "windows", "repeat"]),
+    st.booleans(),
+)
+def test_work_on_repeated_input_is_found(
+    times: int, rows: int, depth: int, kind: str, writes: bool
+) -> None:
+    """``clone`` makes its copy, ``copy_`` writes into one that was made: what it reads comes second."""
     shape = [rows + 100, 16 * times]
+    source, name = [1, 1] if kind == "windows" else [1, 0], "aten::contiguous"
+    of, told = [shape, []], ["", "0"]
+    if kind == "repeat":
+        name, of, told = "aten::repeat", [[rows + 100, 16], []], ["", f"[1, {times}]"]
+    inner = [("aten::clone", [shape, []], [source, []])]
+    if writes:
+        inner = [("aten::copy_", [shape, shape, []], [[16 * times, 1], source, []])]
 
     def piece(program: Shaped) -> None:
-        source = [1, 1] if windows else [1, 0]
-        program.call(
-            "aten::contiguous",
-            50,
-            [shape, []],
-            ["", "0"],
-            strides=[source],
-            beneath=[("aten::clone", [shape, []], [source, []])],
-        )
+        program.call(name, 50, of, told, strides=[source], beneath=inner)
         program.call("aten::exp", 200, [shape], trains=True)
         program.call("aten::sum", 100, [shape, []], trains=True)
 
     one = item(found(piece, depth), "repeated_input")
     assert one["line"] == FRAME
-    assert one["words"]["what"] == "aten::contiguous"
+    assert one["words"]["what"] == name
     assert one["share"] > 0.4
+
+
+@settings(max_examples=10, deadline=None)
+@given(SIZES, st.booleans())
+def test_a_copy_of_what_is_stored_once_repeats_nothing(rows: int, transposed: bool) -> None:
+    shape = [100, 16 * rows]
+    source = [1, 100] if transposed else [16 * rows, 1]
+
+    def piece(program: Shaped) -> None:
+        beneath = [("aten::copy_", [shape, shape, []], [[1, 0], source, []])]
+        program.call("aten::contiguous", 50, [shape, []], ["", "0"], beneath=beneath)
+        program.call("aten::exp", 200, [shape], trains=True)
+        program.call("aten::sum", 100, [shape, []], trains=True)
+
+    assert "repeated_input" not in asked(found(piece))
 
 
 def test_a_bias_is_no_repeated_input() -> None:
@@ -234,6 +257,31 @@ def test_a_matrix_of_zeros_is_no_dense_operand(size: int, name: str, why: str) -
         assert item(findings, "sparse_product")["numbers"]["written"] == pytest.approx(
             0.01, rel=0.1
         )
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.integers(300, 900), SIZES, st.sampled_from(["", "few", "other", "read elsewhere"]))
+def test_a_one_hot_matrix_is_no_dense_operand(words: int, tokens: int, why: str) -> None:
+    """One of each row is other than zero, however long the matrix takes to make; not where it has few columns, or is added to."""
+    columns = 9 if why == "few" else words
+    matrix = [tokens, columns]
+
+    def piece(program: Shaped) -> None:
+        program.call("aten::one_hot", 200, [[tokens], []], ["", str(columns)])
+        program.call("aten::to", 100, [matrix, []], ["", "6"])
+        if why == "other":
+            program.call("aten::add", 10, [matrix, matrix, []])
+        if why == "read elsewhere":
+            program.call("aten::sum", 400, [matrix, []], trains=True)
+        else:
+            program.call("aten::matmul", 400, [matrix, [columns, 33]], trains=True)
+
+    findings = found(piece)
+    assert ("sparse_product" in asked(findings)) == (not why)
+    if not why:
+        one = item(findings, "sparse_product")
+        assert one["numbers"]["written"] == pytest.approx(1 / words)
+        assert one["recoverable_ns"] == pytest.approx(1100e3 * (1 - 8 / words), rel=0.05)
 
 
 def test_products_with_something_between_or_in_the_best_order_are_fine() -> None:

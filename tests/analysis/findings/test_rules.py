@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections import defaultdict
 from importlib import import_module
 from pathlib import Path
 from string import Formatter
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
 from tests.generate.rules import page
+from tests.views.findings.claims import OF_DEVICES, OF_NVIDIA
 from torch_tb_profiler.analysis.findings import rules
 from torch_tb_profiler.analysis.findings.rule import WORDS, FindingView, Rule, Unit, words_of
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.reasons import questions
+from torch_tb_profiler.views.words.texts import filled
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = {
@@ -40,7 +44,7 @@ def _named(text: str) -> set[str]:
 
 
 def _texts(rule: Rule) -> tuple[str, ...]:
-    return (rule.title, rule.sentence, rule.host_sentence, rule.attempt, rule.caveat)
+    return (rule.title, rule.sentence, rule.attempt, rule.caveat)
 
 
 def test_every_file_has_the_rules_of_its_words() -> None:
@@ -58,7 +62,7 @@ def test_its_texts_are_whole_sentences_of_declared_words(rule: Rule) -> None:
     details = dict(rule.details)
     numbers = {*rule.numbers, *rule.words}
     assert not rule.title.endswith(".")
-    for text in (rule.sentence, rule.attempt, rule.caveat, *details.values()):
+    for text in details.values():
         assert text.endswith(".")
     for text in _texts(rule):
         assert _named(text) <= NAMES | numbers
@@ -75,6 +79,34 @@ def test_no_verb_behind_the_workers_is_of_one_alone(rule: Rule) -> None:
     """There may be several: the verb is a word that agrees with them (``{holds}``)."""
     of_one = re.compile(r"\{worker\} (?:is|was|has|\w+s)\b")
     assert not [text for text in _texts(rule) if of_one.search(text)]
+
+
+@pytest.mark.parametrize("recorded", ["host", "device", "device amd", "device nvidia"])
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES)
+def test_what_a_rule_says_fits_what_was_recorded(rule: Rule, recorded: str) -> None:
+    """Of a host alone no word of devices; of other vendors' none of NVIDIA's."""
+    of_a_device = rule.of_device or rule.of_memory
+    if recorded == "host" and of_a_device:
+        return
+    words = defaultdict(lambda: "one", device="accelerator", recorded=recorded)
+    written = (*_texts(rule), rule.action, rule.fact, rule.cause, rule.without, rule.remark)
+    texts = [filled(text, words) for text in (*written, *dict(rule.details).values())]
+    assert all(text.endswith(".") for text in texts[1:4])
+    texts += [rule.edit, *(text for text, _ in rule.links)]
+    if recorded != "device nvidia":
+        pattern = OF_DEVICES if recorded == "host" else OF_NVIDIA
+        assert not [text for text in texts if pattern.search(text)]
+    assert not [text for text in (rule.title, rule.caveat) if "<" in text]
+
+
+def test_no_key_of_the_words_stands_twice() -> None:
+    for path in WORDS.glob("*.json"):
+        json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_each_once)
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    assert len({key for key, _ in pairs}) == len(pairs), [key for key, _ in pairs]
+    return dict(pairs)
 
 
 def test_the_definitions_are_those_of_the_files() -> None:

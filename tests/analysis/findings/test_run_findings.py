@@ -85,14 +85,22 @@ def test_of_one_change_there_is_no_total(
 
 
 @examples(50)
-@given(held=st.integers(5 * MS, 20 * MS), part=st.floats(1.1, 1.5), about=st.booleans())
-def test_the_late_rank_leads_with_that(held: int, part: float, about: bool) -> None:
+@given(
+    held=st.integers(5 * MS, 20 * MS),
+    part=st.floats(1.1, 1.5),
+    about=st.sampled_from(["", "cause", "line"]),
+)
+def test_the_late_rank_leads_with_that(held: int, part: float, about: str) -> None:
     """What takes longer there than on the others is told by the verdict; what is about something else weighs what it saves."""
     verdict = judged([of_step(step, held=held) for step in range(4)])
     median = verdict.median
     assert median is not None
-    rule = "launch_bound" if about else "exposed_copies"
-    found = [saving(rule, "likely", round(held * (part if about else 2 * part)), median)]
+    rule = "launch_bound" if about == "cause" else "exposed_copies"
+    one = saving(rule, "likely", round(held * (part if about else 2 * part)), median)
+    assert verdict.hold is not None
+    found = [
+        one | {"line": verdict.hold.worst.parts[0].line if about == "line" else "other.py(3): f"}
+    ]
     analysis = analysed(found, [], median)
     told = with_verdict(analysis, verdict, np.arange(4), 1, NAMES, figures(""))
     assert told["found"][0]["rule"] == ("late_itself" if about else rule)

@@ -168,14 +168,14 @@ def test_collectives_of_a_device_through_the_host() -> None:
     other         (gloo                  )
     gpu 7  {k #1      }                    {k #2        }
     """)
-    assert item(fires, "host_backend")["recoverable_ns"] == pytest.approx(190_000, rel=0.05)
+    assert item(fires, "exposed_communication")["recoverable_ns"] == 200_000
     misses = drawn("""
     main   (ProfilerStep#1                              )
     main   <L #1>                          <L #2>
     other         (gloo                  )
     gpu 7  {k #1                           }{k #2       }
     """)
-    assert "host_backend" not in rules(misses)
+    assert "exposed_communication" not in rules(misses)
 
 
 def test_data_parallel() -> None:

@@ -51,7 +51,12 @@ _LINE = re.compile(r"(?P<file>[^\n]+?)(?:\((?P<line>\d+)\))?: (?P<function>.+)",
 _BUILT_IN = re.compile(r"<built-in (?:function|method) (\S+)(?: of .*)?>", re.DOTALL)
 _OF_RANKS = ("straggler", "late_itself", "unequal_input", "held_once", "pipeline_bubble")
 _NO_CAUSE = re.compile(r"no cause was found that costs", re.IGNORECASE)
-_OF_DEVICES = re.compile(r"\b(?:GPU|NPU|XPU|accelerator|SMs?|Tensor Cores?)\b")
+OF_DEVICES = re.compile(
+    r"\b(?:(?:GPU|NPU|XPU|accelerator|device|kernel|SM|Tensor Core)s?|TF32|CUDA|ROCm|NCCL|nccl"
+    r"|torch\.cuda|launch\w*|pinned|pin_memory|non_blocking)\b",
+    re.IGNORECASE,
+)
+OF_NVIDIA = re.compile(r"\b(?:CUDA|TF32|Tensor Cores?|SMs?)\b")
 _PROGRAM = re.compile(
     r"Optimizer\.step#|autograd::engine::|nn\.Module: |.*\(\d+\): forward$|ProfilerStep"
 )
@@ -157,19 +162,32 @@ def _of_steps(told: Answered) -> Iterator[str]:
 
 
 def _of_words(told: Answered) -> Iterator[str]:
-    """No share is above all, and of a recording of a host alone nothing is said about accelerators."""
+    """No share is above all; of a recording of a host alone nothing is said about accelerators, in what to try and the code for it
+    neither, and of other vendors' devices nothing that is NVIDIA's.
+    """
     answer = told.answer
     for finding in answer["findings"]:
         if finding["share"] is not None and finding["share"] > 1:
             yield f"a share above all: {finding['rule']}"
-    if not answer["step_ns"] or any(map(_knows_devices, told.run)):
+    if not answer["step_ns"]:
         return
-    texts = [told.said, *(f"{one['title']} {one['sentence']}" for one in answer["findings"])]
-    for text in texts:
-        if not any(trace.facts.summary.has_device for trace in told.run) and _OF_DEVICES.search(
-            text
-        ):
-            yield f"a word of accelerators on a host: {text}"
+    known = {trace.facts.summary.vendor for trace in told.run} - {""}
+    pattern = None if not known or "nvidia" in known else OF_NVIDIA
+    if not any(map(_knows_devices, told.run)):
+        pattern = OF_DEVICES
+    for text in texts_of(answer) if pattern else ():
+        if found := pattern.search(text):
+            yield f"a word of accelerators on a host, or of another vendor: {found[0]} ({text})"
+
+
+def texts_of(answer: Answer) -> Iterator[str]:
+    """All that is said in our own words: neither names of events nor addresses of links."""
+    yield from (answer["headline"], answer.get("detail") or "", *answer["unsure"])
+    for one in answer["findings"]:
+        yield from (one[key] for key in ("title", "sentence", "action", "fact", "attempt"))
+        yield from (one["caveat"], one["edit"])
+        yield from (each["label"] for each in one["numbers"])
+        yield from (each["text"] for each in one["links"])
 
 
 def _knows_devices(trace: TraceFrames) -> bool:

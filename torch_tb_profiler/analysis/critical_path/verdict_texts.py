@@ -189,10 +189,11 @@ def unequal_text(hold: Hold, who: str = "") -> str:
 def longer_text(part: BlamedWork, other_work: bool = False) -> str:
     """``other_work``: it is not what the others do.
 
-    ``The same work takes longer: aten::mm in Linear_0, by 0.7 ms in the worst step.``"""
-    what = f"{doing(part)}, by {format_ns(part.held)} in the worst step"
+    ``The same work takes longer: aten::mm in Linear_0, by at most 0.7 ms.``"""
+    by = f"by at most {format_ns(part.held)}"
+    what = f"{doing(part)}, {by}"
     if part.name.startswith("ProfilerStep"):
-        return f"What takes longer is host code that was not recorded (with_stack), by {format_ns(part.held)} in the worst step."
+        return f"What takes longer is host code that was not recorded (with_stack), {by}."
     if other_work and part.cause not in (*_OF_DEVICE, PathCause.DATALOADER):
         return f"What takes longer: {what}."
     if part.cause == PathCause.DATALOADER:

@@ -23,7 +23,7 @@ UNSURE: dict[str, str] = {
     "edges": """Before the first and after the last work of the {device} nothing was judged: what it
     waited for there lies outside the recording.""",
     "one_step": "Only one step was recorded: whether it is like the others is unknown.",
-    "no_device": "The trace holds no accelerator work: only the host was judged.",
+    "no_device": "Only the host was recorded and judged.",
     "unplaced": """No event is known as work of an accelerator, but the role of {unplaced} is
     unknown: only the host was judged. TORCH_TB_PROFILER_CATEGORIES tells it.""",
     "device_lost": """The trace has calls of the accelerator's runtime but no accelerator work: how

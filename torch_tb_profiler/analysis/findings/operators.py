@@ -60,16 +60,17 @@ def calls_where(
 
 
 def read_arguments(context: RuleContext, rows: Ints) -> dict[int, Call]:
-    """The arguments of some operators by row of spans; those whose shapes were not recorded are left out."""
+    """What some operators were called with, by row of spans; those whose shapes were not recorded are left out."""
     table, texts = context.trace["operator_args"], context.trace.strings
     place = positions_of(table["span"], rows)
     rows, place = rows[place >= 0], place[place >= 0]
     columns = [table[key][place] for key in ("dims", "types", "strides", "concrete")]
+    columns.insert(0, context.trace["spans"]["name"][rows])
     first, group = group_rows(columns)
     calls = []
     for row in first.tolist():
         numbers = (int(column[row]) for column in columns)
-        calls.append(read_call("", *(texts[number] if number >= 0 else "" for number in numbers)))
+        calls.append(read_call(*(texts[number] if number >= 0 else "" for number in numbers)))
     found = zip(rows.tolist(), (calls[number] for number in group.tolist()), strict=True)
     return {row: call for row, call in found if call is not None}
 
@@ -114,16 +115,6 @@ def calls_for_nothing(
     work, _ = launched_in(context, calls)
     row = work.row if context.has_device else calls
     return Candidate(row, *context.times(row), numbers, edit=calls_gone(calls, work.row), **more)
-
-
-def keeps_growing(time: Array, order: float, factor: float) -> bool:
-    """Whether times in their order become longer and longer: their rank correlation with it is at least ``order``, and the
-    last quarter takes at least ``factor`` times as long as the first.
-    """
-    rank = np.argsort(np.argsort(time))
-    quarter = max(len(time) // 4, 1)
-    steady = np.corrcoef(rank, np.arange(len(rank)))[0, 1] >= order
-    return bool(steady and time[-quarter:].mean() >= factor * time[:quarter].mean())
 
 
 def tensors(call: Call) -> Iterator[Tensor]:

@@ -16,13 +16,13 @@ GENERIC_PLACE = 250
 
 
 def weight(item: Mapping[str, Any]) -> float:
-    """How much a finding counts: the middle of what it saves at least and at most, as a share of all steps, less where it names
-    no cause.
+    """How much a finding counts: the middle of what such changes come to at least and at most, as a share of all steps, less where it
+    names no cause. The noise of the steps is none of it: below no saving is less than nothing, and a small one would weigh more.
     """
     if not item["share"]:
         return 0.0
-    middle = (item["low_ns"] + item["high_ns"]) / 2 / item["recoverable_ns"]
-    value = item.get("weighs", item["share"]) * middle
+    middle = sum(interval_of(item, Reach(*item["reach"]), (0.0, 0.0))) / 2
+    value = item.get("weighs", item["share"]) * middle / item["recoverable_ns"]
     if item.get("generic"):
         value *= _GENERIC
     return float(value)

@@ -51,6 +51,8 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     evidence, or nothing), ``gain`` and ``share`` (what its change saves), ``left`` (the
     step after it), ``which_steps`` (``every step`` or ``3 of 12 steps``: the number
     ``in_steps`` or ``held_steps`` of ``of_steps``), the numbers that are declared here, and the ``words`` of the candidate.
+    ``<device>…</device>`` is said of recordings with device work alone, ``<host>…</host>`` of those without, ``<nvidia>…</nvidia>`` (any
+    vendor) of its devices; not in titles and caveats.
 
     Attributes:
         action: what to do, in at most eight words without a full stop.
@@ -63,7 +65,6 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         remark: is said after the answer where it costs no time.
         attempt, caveat: what to try, and when it is wrong.
         edit: where one call is meant, how it changes: lines that begin with ``- ``, ``+ `` or two spaces.
-        host_sentence: replaces ``sentence`` where the trace has no device work.
         details: (key, sentence) pairs; a sentence follows where that word or number is not empty.
         numbers: name → (label, unit), in the order shown; without a label it is for texts alone. Flags that only
             choose ``details`` need not be declared.
@@ -83,7 +84,6 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     without: str = ""
     remark: str = ""
     links: tuple[tuple[str, str], ...] = ()
-    host_sentence: str = ""
     details: tuple[tuple[str, str], ...] = ()
     numbers: Mapping[str, tuple[str, Unit]] = msgspec.field(default_factory=dict)
     words: tuple[str, ...] = ()
@@ -114,6 +114,7 @@ class Rule(Words, frozen=True, kw_only=True):
             it waits for other stages of a pipeline (``bubble``).
         of_waits: its saving holds waiting for other ranks, which is taken from it where that is known.
         reach: what such savings really came to, where known and the change has no name.
+        of_device: it is not asked of a recording without device work; what others say outside of ``<device>…</device>`` names no device.
         untried: no recording at hand that was not made for it shows it, so that it never leads.
     """
 
@@ -127,6 +128,7 @@ class Rule(Words, frozen=True, kw_only=True):
     verdict: RankVerdict = ""
     of_waits: bool = False
     reach: Reach | None = None
+    of_device: bool = False
     untried: bool = False
 
     @property

@@ -123,6 +123,7 @@ def _of_the_late(findings: Sequence[dict[str, Any]], one: Mapping[str, Any], hol
         return
     for finding in findings:
         about = part.cause in RULES[finding["rule"]].causes or part.event in finding.get("rows", ())
+        about |= bool(part.line) and part.line == finding.get("line")
         if finding["costs"] and about:
             left = finding.get("weighs", finding["share"]) - one["share"]
             finding["weighs"] = max(left, 0.0)

@@ -265,6 +265,7 @@ _KNOWN: Mapping[How, Mapping[str, _Shaped]] = {
         **dict.fromkeys(("conv1d", "conv2d", "conv3d"), _convolved),
         "cdist": _pairs,
         "embedding": _looked_up,
+        "one_hot": lambda call: (*_first(call), call.integer(1)),
         "scaled_dot_product_attention": _attended,
         **dict.fromkeys(["rand", "randn", "zeros", "ones", "empty", "randint", "full"], _sizes),
         "repeat": _repeated,

@@ -462,17 +462,20 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
     # All of it, as on the strip of the step.
     total = path.take(host_code).total if part is host else part.total
     time = f"{format_ns(total)} of {step}"
-    if place is not None and place.tells and place.time >= MOST * whole:
+    # Moving data and waiting are no work, wherever they are.
+    works = group in ("compute", "host_code")
+    reason = _NO_REASON if works else ""
+    if works and place is not None and place.tells and place.time >= MOST * whole:
         # The name of the trace, as it is written there.
         headline = f"{place.what} takes {format_ns(place.time)} of {step}."
         told = f"It is {'called' if place.called else ''}{place.at}.".replace("  ", " ")
-        why = judged or ("" if known else _little_found(analysis, _NO_REASON))
+        why = judged or ("" if known else _little_found(analysis, reason))
         numbers = Told(part_ns=round(place.time), whole_ns=analysis["step_ns"])
         said = " ".join(filter(None, (told if place.at else "", why)))
         return Answer(headline, said, told=numbers)
     if judged or not known or (place is not None and place.time >= MOST * whole):
         told = _most(place, total)
-        why = judged or _little_found(analysis, _NO_REASON)
+        why = judged or _little_found(analysis, reason)
         numbers = Told(
             group=group,
             part_ns=round(total),

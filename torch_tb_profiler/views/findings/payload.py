@@ -279,9 +279,8 @@ def _finding(
     source: Source, analysis: Mapping[str, Any], words: Mapping[str, str], item: Mapping[str, Any]
 ) -> Finding:
     rule, numbers = RULES[item["rule"]], item["numbers"]
-    on_host = not source.facts.summary.has_device
     sentences = [
-        (on_host and rule.host_sentence) or rule.sentence,
+        rule.sentence,
         *(text for key, text in rule.details if item["words"].get(key) or numbers.get(key)),
     ]
     sentence = capitalised(filled(" ".join(sentences), words))
@@ -394,7 +393,9 @@ def _together(analysis: Mapping[str, Any]) -> str:
 
 def _words(source: Source, analysis: Mapping[str, Any]) -> dict[str, str]:
     words, step = vocabulary(source.facts), _step_word(source.facts, analysis)
+    summary = source.facts.summary
     return {
+        "recorded": f"device {summary.vendor}" if summary.has_device else "host",
         "unplaced": unplaced(source.facts) or "",
         "unrecorded": unrecorded(source.facts),
         "device": words.device,
@@ -403,7 +404,7 @@ def _words(source: Source, analysis: Mapping[str, Any]) -> dict[str, str]:
         "step": step,
         "several": plural(step),
         "allocator_setting": allocator_setting(
-            source.facts.summary.vendor, source.trace.header.get("memory_backend", "")
+            summary.vendor, source.trace.header.get("memory_backend", "")
         ),
     }
 

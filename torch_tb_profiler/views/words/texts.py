@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping
 
@@ -51,13 +52,15 @@ def group_label(group: str, device: str) -> str:
 _NAME = regex(r"[\d_:./#<>(\[]")
 
 
+_ONLY = regex(r"<(\w+)>(.*?)</\1>", re.DOTALL)
 _ONE_TIME = regex(r"(?<![\d.,\u202f])\b1 times\b")
 _ONE = regex(r"^1 ([a-z]{3,}?)(?:(?<=ch|sh|ss)e|(i)e)?s\b")
 
 
 def filled(text: str, words: Mapping[str, str]) -> str:
-    """A text with its words filled in, on one line."""
-    told = " ".join(text.split()).format_map(words)
+    """A text with its words filled in, on one line; of ``<device>…</device>`` and its like what is among ``words["recorded"]`` stays."""
+    own = _ONLY.sub(lambda m: m[2] if m[1] in words["recorded"].split() else "", text)
+    told = " ".join(own.split()).format_map(words)
     return _ONE.sub(lambda m: f"1 {m[1]}{'y' if m[2] else ''}", _ONE_TIME.sub("once", told))
 
 

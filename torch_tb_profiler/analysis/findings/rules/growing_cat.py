@@ -1,8 +1,7 @@
 """``aten::cat`` in a loop whose first input is what an earlier one made: all that was gathered is copied again each time.
 
-Evidence: where shapes were recorded, calls whose first tensor has as many elements as the result of an earlier one of their step; where
-not, at least 16 calls in every step that take longer and longer (rank correlation of 0.9 and more, of medians over steps). At least eight results of
-different sizes. Change: together they take what the last one takes: one ``cat`` at the end. Likely.
+Evidence: calls whose first tensor has as many elements as the result of an earlier one of their step; at least eight results of different
+sizes. Change: together they take what the last one takes: one ``cat`` at the end. Likely.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import numpy as np
 
 from torch_tb_profiler.analysis.findings.operators import (
     calls_take,
-    keeps_growing,
     launched_in,
     outermost,
     read_arguments,
@@ -21,10 +19,8 @@ from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach,
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints
 
-SIZES, CALLS = 8, 16
-"""Results of different sizes, and calls of unknown sizes, from which on they are a loop."""
-STEADY, GROWS = 0.9, 3
-"""Rank correlation of time and order, and the last of them ÷ the first ones, from which on calls take longer and longer."""
+SIZES = 8
+"""Results of different sizes from which on calls are a loop."""
 _CAT = regex(r"aten::(?:cat|concat|concatenate|hstack|vstack)$")
 
 
@@ -34,12 +30,9 @@ def _claim(context: RuleContext) -> Candidate | None:
     if len(cats) < SIZES:
         return None
     step = context.facts["span_links"]["step"][cats]
-    known = any(call.tensors(0) for call in read_arguments(context, cats).values())
-    if not known:
-        cats, step = _longer(context, cats, step)
     rows, factors = [], []
     for one in np.unique(step).tolist():
-        own = _growing(context, cats[step == one]) if known else cats[step == one]
+        own = _growing(context, cats[step == one])
         if len(own):
             time = times_of_calls(context, own)
             rows.append(own)
@@ -76,16 +69,6 @@ def _growing(context: RuleContext, cats: Ints) -> Ints:
             sizes.add(sum(parts))
         made.add(sum(parts))
     return np.array(found if len(sizes) >= SIZES else [], np.int64)
-
-
-def _longer(context: RuleContext, cats: Ints, step: Ints) -> tuple[Ints, Ints]:
-    """All of them and their steps, if in each step there are as many and they take longer and longer; else none."""
-    each = np.unique(step, return_counts=True)[1]
-    none = cats[:0]
-    if each.min() != each.max() or each.max() < CALLS:
-        return none, none
-    time = np.median(times_of_calls(context, cats).reshape(len(each), -1), axis=0)
-    return (cats, step) if keeps_growing(time, STEADY, GROWS) else (none, none)
 
 
 QUESTION = Question(__name__)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import costliest, picked, sum_by
-from torch_tb_profiler.analysis.arrays.intervals import measure, shared, subtract, union
+from torch_tb_profiler.analysis.arrays.intervals import join, measure, shared, subtract, union
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
@@ -26,8 +26,6 @@ from torch_tb_profiler.store.python_frames import PythonFrame, function_name
 
 
 def _claim(context: RuleContext) -> Candidate | None:
-    if not context.has_device:
-        return None
     event, start, end = on_path(context, *HOST, PathCause.NOT_RECORDED)
     track = picked(context.trace["spans"]["track"], event)
     track = np.where(event >= 0, track, context.main_track)
@@ -92,15 +90,12 @@ def _places(context: RuleContext, event: Ints) -> Array:
 def _not_launching(
     context: RuleContext, track: Array, start: Ints, end: Ints
 ) -> tuple[Ints, Ints, Ints]:
-    """The parts of stretches of threads (rows of tracks) in which these do not launch: ``(position, start, end)``."""
-    periods = launching(context.scene, SHORT_GAP)
-    quiet = silent(context)
+    """The parts of stretches of threads (rows of tracks) in which no thread launches, for one may wait for another: ``(position, start, end)``."""
+    quiet = join(silent(context), *launching(context.scene, SHORT_GAP).values())
     parts = []
     for thread in np.unique(track).tolist():
         own = np.flatnonzero(track == thread)
         free = subtract(union(start[own], end[own]), quiet)
-        if thread in periods:
-            free = subtract(free, periods[thread])
         position, begin, stop = shared(start[own], end[own], free)
         parts.append((own[position], begin, stop))
     none = np.zeros(0, np.int64)
@@ -124,7 +119,9 @@ def _without(context: RuleContext, place: int, least: int) -> Edit:
             position, start, end = _not_launching(
                 context, host.track[row], host.start[row], host.end[row]
             )
-            gone = np.where((place >= 0) | (end - start >= least), end - start, 0)
+            # What it does while the device works may wait for that.
+            idle = end - start - measure(context.work.busy, start, end)
+            gone = np.where((place >= 0) | (end - start >= least), idle, 0)
             return row, sum_by(position, len(row), gone)
 
         take_away(durations, *scene.once(edit, gone))
@@ -142,4 +139,4 @@ def _words(context: RuleContext, place: int) -> str:
 
 
 QUESTION = Question(__name__)
-QUESTION.state("idle_host", 110, _claim)
+QUESTION.state("idle_host", 110, _claim, of_device=True)

@@ -5,8 +5,7 @@
     embedding [2, 96]   embedding [2, 97]   embedding [2, 98]        with a cache: [2, 96]  [2, 1]  [2, 1]
     └───── pass ───────┴───── pass ───────┴─── …
 
-Evidence: no backward pass, and at least ``PASSES`` passes after each other whose sequence is one token longer each; without shapes,
-on a host, passes of as many products each, whose time grows with their number within the step by at least ``GROWS``. Change: of the work of
+Evidence: no backward pass, and at least ``PASSES`` passes after each other whose sequence is one token longer each. Change: of the work of
 each pass but the first one the share of one token remains; what its calls cost remains. Likely.
 Wrong where all earlier tokens change with the new one, as in models that look ahead.
 """
@@ -17,10 +16,8 @@ import json
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_takes
-from torch_tb_profiler.analysis.findings.operators import keeps_growing
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.reasons.dispatch import CallWork
 from torch_tb_profiler.patterns import regex
@@ -28,16 +25,9 @@ from torch_tb_profiler.store.columns import Array, Ints
 
 PASSES = 8
 """Passes from which on it is generation."""
-GROWS = 1.1
-"""Time of the last quarter of the passes by that of the first."""
-IN_ORDER = 0.7
-"""Rank correlation of time and number from which on passes grow."""
-QUIET = 0.25
-"""Quantile of the time of a pass over all steps: what else the machine did made it only longer."""
 BRIEF = 5_000
 """ns; kernels take as long whatever they do."""
 _EMBEDDING = regex(r"aten::embedding$")
-_PRODUCTS = regex(r"aten::(?:mm|addmm)$")
 
 
 def _claim(context: RuleContext) -> Candidate | None:
@@ -49,8 +39,6 @@ def _claim(context: RuleContext) -> Candidate | None:
     if len(context.backward_calls.row):
         return None
     found = _by_shapes(context, row)
-    if found is None and not context.has_device:
-        found = _by_time(context, row)
     if found is None:
         return None
     row, end, length = found
@@ -110,35 +98,6 @@ def _indices(dims: str) -> tuple[int, int]:
         return int(rows), int(indices[-1])
     except (ValueError, TypeError, IndexError):
         return 0, 0
-
-
-def _by_time(context: RuleContext, row: Ints) -> tuple[Ints, Ints, Array] | None:
-    """The sequences' lengths from how long the products of each pass take, over steps of as many passes."""
-    spans, step = context.trace["spans"], context.facts["span_links"]["step"]
-    product = context.on_main(context.rows_named(context.operators, _PRODUCTS.match))
-    place = np.searchsorted(row, product, side="right") - 1
-    product, place = product[place >= 0], place[place >= 0]
-    count = np.bincount(place, minlength=len(row))
-    time = np.bincount(place, spans["dur"][product].astype(np.float64), len(row))
-    first = np.flatnonzero(count)
-    row, count, time = row[first], count[first], time[first]
-    _, group = group_rows((step[row],))
-    size = np.bincount(group)
-    if (
-        len(row) < PASSES
-        or len(np.unique(count)) > 1
-        or len(np.unique(size)) > 1
-        or size[0] < PASSES
-    ):
-        return None
-    each = time.reshape(len(size), size[0])[:, 1:]
-    mean, number = np.quantile(each, QUIET, axis=0), np.arange(each.shape[1], dtype=np.float64)
-    if not keeps_growing(mean, IN_ORDER, GROWS):
-        return None
-    slope, begin = np.polyfit(number, mean, 1)
-    length = np.maximum(begin / slope, 1) + number
-    again = np.flatnonzero(np.tile(np.arange(size[0]) > 0, len(size)))
-    return row[again], _ends(context, row, row[again]), np.tile(length, len(size))
 
 
 def _ends(context: RuleContext, all_of: Ints, row: Ints) -> Ints:

@@ -2,9 +2,7 @@
 again although no parameter has changed.
 
 Evidence: frames of a ``ParametrizationList``, or of the older hooks of spectral_norm.py and weight_norm.py in one module,
-that occur again before the next gradient or optimizer step. Without frames the operators of a power iteration
-and the division by its norm, or ``aten::_weight_norm``, more often in a step than gradients are accumulated: each
-weight has a parameter at least. Change: the repeated ones are gone, and their backward by sequence numbers.
+that occur again before the next gradient or optimizer step. Change: the repeated ones are gone, and their backward by sequence numbers.
 Likely. Wrong where a spectral norm is meant to iterate at each call.
 """
 
@@ -23,33 +21,13 @@ from torch_tb_profiler.store.roles import Role
 _LIST = regex(r"nn\.Module: ParametrizationList_\d+$")
 _HOOK = regex(r".*torch/nn/utils/(?:spectral|weight)_norm\.py\(\d+\): __call__$")
 _UPDATE = regex(r"Optimizer\.step#|torch::autograd::AccumulateGrad$")
-_GRADIENT = regex(r"torch::autograd::AccumulateGrad$")
-_LETTERS = {
-    "mv": "m",
-    "linalg_vector_norm": "n",
-    "clamp_min_": "c",
-    "expand_as": "e",
-    "div": "d",
-    "matrix_H": "h",
-    "t": "h",
-    "clone": "o",
-    "dot": "v",
-    "vdot": "v",
-    "_weight_norm": "w",
-}
-_MADE = regex(r"(?:h?mnced){2,}o*mvd|w")
-"""Power iterations, and the division of the weight by its norm; a weight norm."""
 
 
 def _claim(context: RuleContext) -> Candidate | None:
     row, again, weights = _frames(context)
-    if len(row):
-        start, end = context.times(row)
-    else:
-        start, end, again, weights = _operators(context)
     if not again.any():
         return None
-    made, start, end = len(start), start[again], end[again]
+    start, end = context.times(row[again])
     operators = context.on_main(context.operators)
     begin = context.trace["spans"]["start"][operators]
     inside = window_at(start, end, begin) >= 0
@@ -58,13 +36,12 @@ def _claim(context: RuleContext) -> Candidate | None:
     track = np.full(len(start), context.main_track)
     other = context.times(backward)
     taken = int((end - start).sum() + (other[1] - other[0]).sum())
-    shown = row[again] if len(row) else operators[np.searchsorted(begin, start)]
     return Candidate(
-        np.concatenate((shown, backward)),
+        np.concatenate((row[again], backward)),
         np.concatenate((start, other[0])),
         np.concatenate((end, other[1])),
         {
-            "made": made / len(context.steps),
+            "made": len(row) / len(context.steps),
             "weights": weights,
             "again": taken / len(context.steps),
         },
@@ -91,24 +68,6 @@ def _frames(context: RuleContext) -> tuple[Ints, Mask, int]:
     _, first = np.unique(keys, axis=1, return_index=True)
     again[first] = False
     return row, again, len(np.unique(name))
-
-
-def _operators(context: RuleContext) -> tuple[Ints, Ints, Mask, int]:
-    """Begin and end of what makes a weight by its operators, which must be made again, and how many weights there are at
-    most.
-    """
-    gradients = context.rows_named(context.operators, _GRADIENT.match)
-    most = int(np.ceil(context.per_step(gradients)))
-    row, strings = context.program_calls, context.trace.strings
-    names, which = np.unique(context.trace["spans"]["name"][row], return_inverse=True)
-    letters = [_LETTERS.get(strings[int(name)].removeprefix("aten::"), ".") for name in names]
-    found = list(_MADE.finditer("".join(letters[one] for one in which.tolist())))
-    first = np.array([match.start() for match in found], np.int64)
-    last = np.array([match.end() - 1 for match in found], np.int64)
-    start, end = context.times(row)
-    step = context.facts["span_links"]["step"][row[first]]
-    number = np.arange(len(first)) - np.searchsorted(step, step)
-    return start[first], end[last], (number >= most) & (most > 0), most
 
 
 def _backward(context: RuleContext, operators: Ints, start: Ints, end: Ints) -> Ints:

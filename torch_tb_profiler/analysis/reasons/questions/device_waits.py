@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
-from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.gaps import pauses
 from torch_tb_profiler.analysis.findings.host_time import gaps_after, overhead_records, unrecorded
 from torch_tb_profiler.analysis.findings.rule import (
@@ -30,10 +29,6 @@ from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.units import format_value
 
 QUESTION = Question(__name__)
-FOR_ALL = 20
-"""Kernels from which on it is no chance that all of them end first."""
-NEARLY = 0.98
-"""Share of the kernels that must end before their launch returns: clocks of host and device differ."""
 OFTEN = 8
 """Waits per step from which on they may come one after each kernel."""
 MOST_BETWEEN = 1.5
@@ -41,7 +36,7 @@ MOST_BETWEEN = 1.5
 _PAGEABLE = "Pageable"
 
 
-@QUESTION.rule(82)
+@QUESTION.rule(82, of_device=True)
 def host_synchronisation(context: RuleContext) -> Claims:
     """Calls in which the host waits for the device, so that it does not launch ahead: those that wait by
     their name (``cudaStreamSynchronize``, ``hipMemcpyWithStream``, …) and launches of copies of pageable
@@ -50,8 +45,6 @@ def host_synchronisation(context: RuleContext) -> Claims:
     Change: the host waits in none of them, but where it waits for what was not recorded. Certain. What is
     saved is not the time that the host is blocked: the device works meanwhile.
     """
-    if not context.has_device:
-        return None
     row, steps = _synchronising(context), len(context.steps)
     held, start, end = gaps_after(context, row)
     # Where the host did what was not recorded before it launched again, the wait did not hold it up.
@@ -104,7 +97,7 @@ def _synchronising(context: RuleContext) -> Ints:
     return np.union1d(context.waits, context.within(np.unique(launch[launch >= 0])))
 
 
-@QUESTION.rule(30)
+@QUESTION.rule(30, of_device=True)
 def kernel_loading(context: RuleContext) -> Claims:
     """Kernels are loaded or compiled when each is first called: idle time of the device within records of the driver that says
     so (``Lazy Function Loading``, …), first launches that take 1 ms or more on an idle stream, and calls that load modules.
@@ -144,40 +137,7 @@ def kernel_loading(context: RuleContext) -> Claims:
     return replace(own, **parts, numbers=recorded.numbers | own.numbers)
 
 
-@QUESTION.rule(42, untried=True)
-def launch_blocking(context: RuleContext) -> Claims:
-    """Launches return only when their kernels have ended, all of them: CUDA_LAUNCH_BLOCKING=1 (HIP_LAUNCH_BLOCKING,
-    AMD_SERIALIZE_KERNEL) is set, as for finding the call that fails.
-
-    Evidence: launches of at least ``FOR_ALL`` kernels, of which ``NEARLY`` all end before their call returns; copies and graphs do
-    not count.
-    Change: each launch returns when its kernel begins. Certain.
-    """
-    work = context.work
-    launched = work.take(work.kernel & (work.launch >= 0))
-    launched = launched.take(
-        ~context.names.graph_launch[context.trace["spans"]["name"][launched.launch]]
-    )
-    if len(launched.row) < FOR_ALL:
-        return None
-    called, returned = context.times(launched.launch)
-    inside = (launched.start >= called) & (launched.end <= returned)
-    if inside.mean() < NEARLY:
-        return None
-    row, start, end = launched.launch[inside], launched.start[inside], returned[inside]
-    return Candidate(
-        row,
-        start,
-        end,
-        {
-            "launches": context.per_step(row),
-            "waited": int((end - start).sum()) / len(context.steps),
-        },
-        edit=thread_time_gone(context.trace["spans"]["track"][row], start, end),
-    )
-
-
-@QUESTION.rule(130)
+@QUESTION.rule(130, of_device=True)
 def idle_other(context: RuleContext) -> Claims:
     """Gaps of 2 % of the steps or more before work that had been launched long before, and before work of which
     no launch was recorded: for a reason that the trace does not show, so no saving is promised.

@@ -9,7 +9,7 @@
 Evidence: operators, functions of Python and of the backward pass whose number of calls, or elements of their largest inputs, never falls
 over the steps of a kind, rises in four of five of them, and lies on a line (correlation 0.98), by a tenth in all; six steps at least.
 Machines become slower, too: where no count grows, the time of a function of Python, of operators whose sizes were not recorded (by a quarter, in
-four of five steps), or that between the same two calls, grows only if the steps do in an order that could not be chance (Kendall's rank
+four of five steps) grows only if the steps do in an order that could not be chance (Kendall's rank
 correlation), it holds most of that, and the rest of the steps does not grow. Change:
 in each step these calls take the share that their number, size or time was when the growth began (where the line meets zero, at the latest
 in the first step), and one step's growth. Likely; theoretical without a backward pass. Wrong where the input itself grows, as sequences
@@ -43,7 +43,6 @@ from torch_tb_profiler.analysis.findings.rule import (
     without_time,
 )
 from torch_tb_profiler.analysis.findings.step_outliers import (
-    common_gaps,
     main_calls,
     shown,
     step_of,
@@ -224,7 +223,7 @@ def _by_time(context: RuleContext, steps: Ints) -> Candidate | None:
     growth = growth_of(wall, steps)
     if growth <= 0:
         return None
-    for part in (*_functions(context, steps, growth), *_pauses(context, steps)):
+    for part in _functions(context, steps, growth):
         time = np.bincount(part.step, part.end - part.start, len(steps))
         own, rest = (_slope(steps, one) for one in (time, wall[steps] - time))
         alone = rest / max((wall[steps] - time).mean(), 1) < FLAT * own / max(time.mean(), 1)
@@ -293,24 +292,6 @@ def _keeps_rising(time: Array) -> bool:
     quarter = max(len(time) // 4, 1)
     rises = bool((np.diff(time) > 0).mean() >= RISES)
     return rises and float(time[-quarter:].mean()) >= A_QUARTER * float(time[:quarter].mean())
-
-
-def _pauses(context: RuleContext, steps: Ints) -> Iterator[_Part]:
-    """The time between the same two calls of all steps, where that grows: nothing was recorded there."""
-    for gaps in common_gaps(context, steps):
-        gap = (gaps.ends - gaps.begins).astype(np.float64)
-        slope = np.array([_slope(steps, column) for column in gap.T])
-        grown = np.flatnonzero(slope >= max(slope.max() / 4, 1))
-        if not len(grown):
-            continue
-        step, at = (one.ravel() for one in np.meshgrid(np.arange(len(steps)), grown))
-        before = np.array(
-            [gaps.before(*pair) for pair in zip(step.tolist(), at.tolist(), strict=True)]
-        )
-        first = gaps.before(0, int(slope.argmax()))
-        text = context.name_of(first) if first >= 0 else ""
-        what = f"unrecorded time after {text}" if text else "unrecorded time at its begin"
-        yield _Part(what, before, gaps.begins[step, at], gaps.ends[step, at], step)
 
 
 QUESTION = Question(__name__)

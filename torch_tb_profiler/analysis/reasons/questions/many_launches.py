@@ -41,19 +41,23 @@ MANY = 8
 BUCKET = float(read_change("buckets").values["size"]) * (1 << 20)
 LAUNCHES = 5
 """Gaps per step, from which on launches are many."""
+WAITED = 0.98
+"""Share of the kernels that end before their launch returns, from which on launches wait for them: clocks of host and device differ."""
 _SERVERS = {
     "vllm/": (
-        """vLLM launches decoding as CUDA graphs unless --enforce-eager or a cudagraph_mode of NONE is given: leave these out,
+        """vLLM launches decoding as device graphs unless --enforce-eager or a cudagraph_mode of NONE is given: leave these out,
         and let the captured sizes cover the batch (max_cudagraph_capture_size).""",
-        "CUDA graphs in vLLM\nhttps://docs.vllm.ai/en/latest/design/cuda_graphs.html",
+        "Graphs in vLLM\nhttps://docs.vllm.ai/en/latest/design/cuda_graphs.html",
     ),
     "sglang/": (
-        """SGLang launches decoding as CUDA graphs unless --disable-cuda-graph is given: leave it out, and let
+        """SGLang launches decoding as device graphs unless --disable-cuda-graph is given: leave it out, and let
         --cuda-graph-max-bs cover the batch.""",
         "Arguments of the SGLang server\nhttps://docs.sglang.ai/advanced_features/server_arguments.html",
     ),
 }
 """What of a server's own options launches graphs, and its source, by what the files of its frames have in their path."""
+_ASYNCHRONOUS = """Unset what makes each launch wait<nvidia> (CUDA_LAUNCH_BLOCKING)</nvidia><amd> (HIP_LAUNCH_BLOCKING, AMD_SERIALIZE_KERNEL)</amd>:
+it is for finding the call that fails."""
 _IN_GRAPH = """Fewer, larger kernels: torch.compile, fused operators, a larger batch. To tell the recorder's pauses from the device's,
 time the graph without a profiler."""
 
@@ -114,7 +118,7 @@ def _of_ddp(context: RuleContext) -> bool:
     return bool(context.named(context.calls, "DistributedDataParallel.forward".__eq__).any())
 
 
-@QUESTION.rule(100, certainty="likely", causes=(*HOST,))
+@QUESTION.rule(100, certainty="likely", causes=(*HOST,), of_device=True)
 def launch_bound(context: RuleContext) -> Claims:
     """Gaps of at most 1 ms that ended with a launch which began after the gap did, at least five of
     them per step.
@@ -145,9 +149,21 @@ def launch_bound(context: RuleContext) -> Claims:
             "in_operators": int(measure(context.host_busy, gaps.start, gaps.end).sum())
             / gaps.length,
         },
-        _of_server(context),
+        _waiting_launches(context) or _of_server(context),
         change="graphs",
     )
+
+
+def _waiting_launches(context: RuleContext) -> dict[str, str]:
+    """What is said where each launch, as of a debugging option, returns only when its kernel has ended; empty where not."""
+    work = context.work.take(context.work.kernel & (context.work.launch >= 0))
+    graphs = context.names.graph_launch[context.trace["spans"]["name"][work.launch]]
+    work = work.take(~graphs)
+    called, returned = context.times(work.launch)
+    inside = (work.start >= called) & (work.end <= returned)
+    if not len(inside) or inside.mean() < WAITED:
+        return {}
+    return {"waits": "yes", "action": "Unset what makes launches wait", "attempt": _ASYNCHRONOUS}
 
 
 def _of_server(context: RuleContext) -> dict[str, str]:
@@ -161,7 +177,7 @@ def _of_server(context: RuleContext) -> dict[str, str]:
     return {}
 
 
-@QUESTION.rule(120, certainty="theoretical")
+@QUESTION.rule(120, certainty="theoretical", of_device=True)
 def idle_queue(context: RuleContext) -> Claims:
     """Gaps of at most 20 µs between works of which the second had been launched when the first ended.
 
@@ -201,7 +217,7 @@ def _without(gaps: Gaps) -> Edit:
     return edit
 
 
-@QUESTION.rule(205, certainty="likely", causes=DEVICE)
+@QUESTION.rule(205, certainty="likely", causes=DEVICE, of_device=True)
 def fusion(context: RuleContext) -> Claims:
     """Chains of memory-bound operators, one kernel each, that write and read tensors which nothing else
     needs.

@@ -37,15 +37,13 @@ _OF_PEAK = 0.02
 _SHOWN = 3
 
 
-@QUESTION.rule(70)
+@QUESTION.rule(70, of_device=True)
 def allocator_churn(context: RuleContext) -> Claims:
     """Calls that take memory from the driver or give it back and hold the host up until the device has
     nothing to do: ``cudaMalloc``, ``cudaFree``, ``hipMalloc``, ``cuMemMap`` …
 
     Change: the calls take no time and wait for nothing. Certain.
     """
-    if not context.has_device:
-        return None
     row = context.rows_named(context.of_role(Role.RUNTIME), ALLOCATES.match)
     start, end = context.times(row)
     row = row[measure(context.windows, start, start + 1) > 0]
@@ -92,7 +90,7 @@ def out_of_memory(context: RuleContext) -> Claims:
     return found
 
 
-@QUESTION.rule(220, risk=0.03, untried=True)
+@QUESTION.rule(220, risk=0.03, of_device=True, untried=True)
 def memory_near_capacity(context: RuleContext) -> Claims:
     """A peak, allocated or reserved, above 90 % of the device's own memory. It claims no time."""
     devices, memory = context.facts["devices"], context.insight["memory_devices"]

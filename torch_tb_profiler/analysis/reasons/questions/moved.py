@@ -27,7 +27,6 @@ from torch_tb_profiler.analysis.findings import copies as found_copies
 from torch_tb_profiler.analysis.findings.copies import copies_named, copy_rate
 from torch_tb_profiler.analysis.findings.edits import (
     calls_gone,
-    host_skips,
     thread_time_gone,
     together,
     work_takes,
@@ -85,7 +84,7 @@ _TURNS = regex(
 )
 
 
-@QUESTION.rule(81, certainty="likely", reach=Reach(0.4, 1.3))
+@QUESTION.rule(81, certainty="likely", reach=Reach(0.4, 1.3), of_device=True)
 def blocking_copy(context: RuleContext) -> Claims:
     """Calls that copy and hold the host for long although the device has nothing to do: copies of pageable memory are
     staged by the host.
@@ -96,8 +95,6 @@ def blocking_copy(context: RuleContext) -> Claims:
     spans = context.trace["spans"]
     row = context.runtime_calls(_COPYING_CALLS)
     row = row[spans["dur"][row] >= LONG]
-    if not len(row) or not context.has_device:
-        return None
     piece, start, end = context.idle_in(row, context.gaps)
     if not len(piece):
         return None
@@ -133,25 +130,6 @@ def _at_once(call: Ints) -> Edit:
     return edit
 
 
-@QUESTION.rule(87, certainty="likely", reach=Reach(0.5, 1.2))
-def deep_copies(context: RuleContext) -> Claims:
-    """Frames of ``copy.deepcopy``, such as of a model's ``state_dict``.
-
-    Change: they take no time. Certain where nothing replaces them; a moving average or a snapshot still has to copy once, in
-    place.
-    """
-    row = found_copies.deep_copies(context)
-    if not len(row):
-        return None
-    time = int(context.trace["spans"]["dur"][row].sum())
-    return Candidate(
-        row,
-        *context.times(row),
-        {"copies": context.per_step(row), "deep": time / len(context.steps)},
-        edit=host_skips(row),
-    )
-
-
 @QUESTION.rule(88)
 def bucket_copies(context: RuleContext) -> Claims:
     """Copies of gradients into the buckets of DistributedDataParallel and back.
@@ -169,7 +147,7 @@ def _bucketed(context: RuleContext) -> Ints:
     return context.within(context.rows_named(context.calls, _BUCKET.match))
 
 
-@QUESTION.rule(170, certainty="likely")
+@QUESTION.rule(170, certainty="likely", of_device=True)
 def repeated_copies(context: RuleContext) -> Claims:
     """Time in which only copies from the host run that repeat one of the same size and place (the operator or Python frame around
     their launch) of the same step, the first left out; at least ten.
@@ -368,7 +346,7 @@ def _types(context: RuleContext, copies: Ints) -> str:
     return " to ".join(precision(one) or one for one in types)
 
 
-@QUESTION.rule(180, certainty="likely", causes=(PathCause.MEMCPY,))
+@QUESTION.rule(180, certainty="likely", causes=(PathCause.MEMCPY,), of_device=True)
 def exposed_copies(context: RuleContext) -> Claims:
     """Time in which the device runs copies between host and device and nothing else.
 

@@ -166,8 +166,11 @@ def _part(context: RuleContext, row: Ints, start: Ints, end: Ints, kind: int) ->
     time = union(start, end)
     begin, until = table["start"][steps], table["end"][steps]
     present = measure(time, begin, until) > LEAST * (until - begin)
-    # One stretch may be a machine that was busy with something else.
-    often = present.sum() > 1 or len(steps) == 1
+    # What comes now and then, by no other calls and at no regular distance, may be a machine that was busy with something else.
+    hits, every = np.flatnonzero(present), len(judged_steps(context.facts))
+    regular = len(hits) > 2 and len(np.unique(np.diff(steps[hits]))) == 1
+    often = len(hits) > 1 and (not silent or regular or 2 * len(hits) >= every)
+    often |= every == 1
     much = often and time.length >= MUCH * (until - begin)[present].sum()
     text = function_name(context.name_of(row[0])) if row[0] >= 0 else ""
     much &= silent or not (
@@ -181,7 +184,7 @@ def _part(context: RuleContext, row: Ints, start: Ints, end: Ints, kind: int) ->
         words["what"] = "a forward pass without gradients"
         words["kind"] = f"evaluation, or the model called again: {', '.join(names)}"
     if silent:
-        when = f"in {in_how_many(int(present.sum()), len(steps)).removeprefix('in ')}"
+        when = f"in {in_how_many(len(hits), every).removeprefix('in ')}"
         when = "in the recording" if context.is_whole else "once" if len(start) == 1 else when
         text = "the backward pass" if row[0] >= 0 and context.training.backward[row[0]] else text
         comes = f"It comes {_between(context, row, start, end, text)}, {when}"

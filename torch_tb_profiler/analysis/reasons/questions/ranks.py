@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import shared, subtract, union
-from torch_tb_profiler.analysis.findings.edits import host_time_gone, together, work_scaled
+from torch_tb_profiler.analysis.findings.edits import host_time_gone
 from torch_tb_profiler.analysis.findings.rule import (
     Candidate,
     Claims,
@@ -24,11 +23,9 @@ from torch_tb_profiler.analysis.findings.rule import (
 )
 from torch_tb_profiler.analysis.reasons.group_advice import by_group
 from torch_tb_profiler.analysis.what_if.outcomes import Reach
-from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.insight_schema import PathCause
 
 QUESTION = Question(__name__)
-_GLOO = regex(r"gloo:(?!:)")
 _LATE = Reach(0.6, 1.4)
 QUESTION.state("late_itself", 51, None, verdict="itself", reach=_LATE)
 QUESTION.state("straggler", 52, None, verdict="other", reach=_LATE)
@@ -39,28 +36,6 @@ QUESTION.state(
 QUESTION.state(
     "pipeline_bubble", 54, None, verdict="bubble", certainty="likely", reach=Reach(0.3, 1.0)
 )
-
-
-@QUESTION.rule(50, certainty="likely", untried=True)
-def host_backend(context: RuleContext) -> Claims:
-    """Idle time of the device within regions of gloo: its data travels through host memory.
-
-    Change: the host does not stand still for them while the device is idle. Likely.
-    """
-    if not context.has_device:
-        return None
-    row = context.rows_named(context.collectives, _GLOO.match)
-    piece, start, end = context.idle_in(row, context.gaps)
-    each, group = np.unique(piece, return_inverse=True)
-    gone = sum_by(group, len(each), end - start)
-    left = 1 - gone / context.trace["spans"]["dur"][each]
-    return Candidate(
-        piece,
-        start,
-        end,
-        {"collectives": context.per_step(row)},
-        edit=together(host_time_gone(union(start, end)), work_scaled(each, left)),
-    )
 
 
 @QUESTION.rule(60, certainty="likely", of_waits=True, causes=(PathCause.COMMUNICATION,))
@@ -89,7 +64,7 @@ def exposed_communication(context: RuleContext) -> Claims:
     return Candidate(piece, start, end, numbers, by_group(context), edit=edit)
 
 
-@QUESTION.rule(210, untried=True)
+@QUESTION.rule(210, untried=True, of_device=True)
 def data_parallel(context: RuleContext) -> Claims:
     """``torch.nn.DataParallel`` drives several devices from one process.
 

@@ -414,7 +414,7 @@ def _split(context: RuleContext) -> tuple[Ints, Ints]:
     return row, most
 
 
-@QUESTION.rule(150, certainty="likely", causes=DEVICE)
+@QUESTION.rule(150, certainty="likely", causes=DEVICE, of_device=True)
 def matrix_cores_unused(context: RuleContext) -> Claims:
     """Time in which only kernels run that multiply matrices, or convolve, in single or half precision
     on the vector units of a device that has matrix cores.
@@ -458,7 +458,7 @@ def _has_matrix_cores(context: RuleContext) -> bool:
     return vendor == "amd" and _AMD_MATRIX.search(device["name"]) is not None
 
 
-@QUESTION.rule(160, certainty="likely", causes=DEVICE)
+@QUESTION.rule(160, certainty="likely", causes=DEVICE, of_device=True)
 def unaligned_shapes(context: RuleContext) -> Claims:
     """Time in which only matrix-core kernels run that were built to load one or two elements at a time
     (``…_align1``, ``…_align2``), because a dimension is not a multiple of 8 (16-bit types) or 4 (TF32).
@@ -476,7 +476,7 @@ def unaligned_shapes(context: RuleContext) -> Claims:
     return candidate
 
 
-@QUESTION.rule(190, certainty="theoretical", untried=True)
+@QUESTION.rule(190, certainty="theoretical", untried=True, of_device=True)
 def few_blocks(context: RuleContext) -> Claims:
     """Of each kernel of at least 20 µs that runs alone, the share of multiprocessors without a block.
 
@@ -513,7 +513,7 @@ def _beside_another(work: Work) -> Intervals:
     return union(work.start, np.minimum(work.end, reach))
 
 
-@QUESTION.rule(200, certainty="likely", causes=DEVICE)
+@QUESTION.rule(200, certainty="likely", causes=DEVICE, of_device=True)
 def far_from_peak(context: RuleContext) -> Claims:
     """Long kernels that reach little of what the device's peaks allow for the FLOPs and bytes of their
     operators: those of at least 20 µs of the five workloads that lose most by it, if what is achievable would take a

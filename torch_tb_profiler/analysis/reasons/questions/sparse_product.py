@@ -1,4 +1,4 @@
-"""Products with a matrix that is nearly all zeros: an adjacency matrix or a mask that is made dense and filled in few places.
+"""Products with a matrix that is nearly all zeros: an adjacency matrix or a mask that is made dense and filled in few places, a one-hot matrix.
 
 ::
 
@@ -7,9 +7,9 @@
     a @ x                        2 · 2400 · 2400 · 32 FLOPs, nearly all of them by zero
 
 Evidence: shapes and order. A matrix that is filled with zeros in the step; elements written to it by indices, of which a core writes
-``PER_ELEMENT`` ns each at least; nothing else that could make other elements but products and powers of itself; then a product that reads a matrix of that
-shape. Change: the fill and the products, with their backward, take ``COST`` times the share that is written. Likely. Wrong where the
-matrix of that shape is another one.
+``PER_ELEMENT`` ns each at least (``one_hot`` does both, and writes one for each index; on a device it alone counts); nothing else that could make
+other elements but conversions, products and powers of itself; then a product that reads a matrix of that shape. Change: the fill and the
+products, with their backward, take ``COST`` times the share that is written. Likely. Wrong where the matrix of that shape is another one.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ COST = 8
 """Time of a product with a sparse matrix for each element ÷ that of a dense one."""
 MOST = 0.5 / COST
 """Share that may be written at most."""
+_ONE_HOT = "aten::one_hot"
 _ZEROS = regex(r"aten::(?:new_)?zeros(?:_like)?$|aten::zero_$")
 _WRITES = regex(r"aten::(?:index_put_|scatter_|scatter_add_|index_add_|fill_diagonal_)$")
 _KEEPS = regex(r"aten::(?:mul|div|neg|abs|pow|square|sqrt|relu)_?$")
@@ -49,10 +50,9 @@ class _Matrix(msgspec.Struct):
 
 def _claim(context: RuleContext) -> Claims:
     calls = calls_of(context)
-    if context.has_device or not any(calls.uses):
-        return None
     names = context.trace.strings.many(calls.name)
-    if not any(map(_WRITES.match, set(names))) or not any(map(_ZEROS.match, set(names))):
+    zeros = not context.has_device and any(map(_WRITES.match, set(names)))
+    if not any(calls.uses) or not (zeros or _ONE_HOT in names):
         return None
     factor: dict[int, float] = {}
     chief: tuple[float, Shape, float] = (0.0, (), 0.0)
@@ -84,21 +84,25 @@ def _matrices(
         use, name = calls.uses[calls.kind[at]], names[at]
         if use is None:
             continue
-        if _ZEROS.match(name):
-            shape = use.makes or next(iter(use.reads), ())
+        if name == _ONE_HOT or _ZEROS.match(name):
+            read = next(iter(use.reads), ())
+            shape = use.makes or (read if name != _ONE_HOT else ())
             if len(shape) > 1:
-                open_[shape] = _Matrix([at])
+                open_[shape] = _Matrix([at], math.prod(read) if name == _ONE_HOT else 0.0)
                 found.append((shape, open_[shape]))
             continue
         mine = [shape for shape in use.reads if shape in open_]
         written = use.makes if use.makes in open_ else None
         if mine and _WRITES.match(name):
             matrix = open_[mine[0]]
-            matrix.written += threads * int(length[at]) / PER_ELEMENT
+            # How long a device writes is not how long the call takes.
+            per = 0.0 if calls.context.has_device else PER_ELEMENT
+            matrix.written += threads * int(length[at]) / per if per else math.inf
             matrix.made.append(at)
         elif mine and _PRODUCT.match(name) and use.makes not in open_:
             open_[mine[0]].products.append(at)
-        elif written is not None and use.how == How.EACH and mine and _KEEPS.match(name):
+        elif written is not None and mine and (use.how == How.VIEW or _KEEPS.match(name)):
+            # Converted, or multiplied by itself, it stays what it is.
             open_[written].made.append(at)
         elif written is not None and use.how not in (How.VIEW, How.PART):
             # Another matrix of the shape.

@@ -1,7 +1,11 @@
 """``aten::cat`` in a loop whose first input is what an earlier one made: all that was gathered is copied again each time.
 
-Evidence: calls whose first tensor has as many elements as the result of an earlier one of their step; at least eight results of different
-sizes. Change: together they take what the last one takes: one ``cat`` at the end. Likely.
+::
+
+    cat ▓▓▓▓░ → ▓▓▓▓▓    cat ▓▓▓▓▓░ → ▓▓▓▓▓▓    cat ▓▓▓▓▓▓░ → …        ▓ copied again  ░ new
+
+Evidence: calls whose first tensor has as many elements as the result of an earlier one, of the same step or of one before; results of
+four different sizes at least. Change: of each call the share of what is new remains. Likely.
 """
 
 from __future__ import annotations
@@ -17,9 +21,9 @@ from torch_tb_profiler.analysis.findings.operators import (
 )
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Array, Ints
 
-SIZES = 8
+SIZES = 4
 """Results of different sizes from which on calls are a loop."""
 _CAT = regex(r"aten::(?:cat|concat|concatenate|hstack|vstack)$")
 
@@ -29,19 +33,9 @@ def _claim(context: RuleContext) -> Candidate | None:
     cats = outermost(context, context.within(cats))
     if len(cats) < SIZES:
         return None
-    step = context.facts["span_links"]["step"][cats]
-    rows, factors = [], []
-    for one in np.unique(step).tolist():
-        own = _growing(context, cats[step == one])
-        if len(own):
-            time = times_of_calls(context, own)
-            rows.append(own)
-            # Any of the last ones may be an outlier.
-            last = float(np.median(time[-SIZES // 2 :]))
-            factors.append(np.full(len(own), min(last / max(float(time.sum()), 1.0), 1.0)))
-    if not rows:
+    row, factor = _growing(context, cats)
+    if not len(row):
         return None
-    row, factor = np.concatenate(rows), np.concatenate(factors)
     shown = launched_in(context, row)[0].row if context.has_device else row
     return Candidate(
         shown,
@@ -54,21 +48,24 @@ def _claim(context: RuleContext) -> Candidate | None:
     )
 
 
-def _growing(context: RuleContext, cats: Ints) -> Ints:
-    """Those of one step that copy what earlier ones made, in time order."""
+def _growing(context: RuleContext, cats: Ints) -> tuple[Ints, Array]:
+    """Those that copy what earlier ones made, and the share of each that is new."""
     calls = read_arguments(context, cats)
     made: set[int] = set()
-    found, sizes = [], set()
+    found, new, sizes = [], [], set()
     for one in cats.tolist():
         call = calls.get(one)
         parts = [tensor.elements for tensor in (call.tensors(0) or ())] if call else []
         if not parts:
             continue
-        if parts[0] in made:
+        size = sum(parts)
+        if parts[0] in made and parts[0] < size:
             found.append(one)
-            sizes.add(sum(parts))
-        made.add(sum(parts))
-    return np.array(found if len(sizes) >= SIZES else [], np.int64)
+            new.append(1 - parts[0] / size)
+            sizes.add(size)
+        made.add(size)
+    loop = len(sizes) >= SIZES
+    return np.array(found if loop else [], np.int64), np.array(new if loop else [])
 
 
 QUESTION = Question(__name__)

@@ -1,9 +1,9 @@
-"""Another thread runs Python and holds the interpreter lock, while the program's thread stands still until the
-interpreter switches: in stretches of about ``SWITCH`` or more, where the same call typically takes a fraction of it.
+"""Another thread runs Python, or a call of it, and holds a lock while the program's thread stands still: in stretches of about
+``SWITCH`` or more, where the same call typically takes a fraction of it.
 
-Evidence: what the other thread was in meanwhile.
+Evidence: what the other thread was in meanwhile. Which lock it is is not recorded: the interpreter's, or one of the program's own.
 Change: each such stretch takes as long as the same call typically does. Likely. Wrong where the other thread and
-the program's share a core or memory and the lock is not what they wait for.
+the program's share a core or memory and no lock is what they wait for.
 """
 
 from __future__ import annotations
@@ -42,8 +42,9 @@ def _claim(context: RuleContext) -> Candidate | None:
     name = np.append(context.trace["spans"]["name"], -1)[host.span[own]]
     long = own[host.end[own] - host.start[own] >= _ABOUT * SWITCH]
     long = long[measure(context.windows, host.start[long], host.end[long]) > 0]
-    # What the loop itself does between its calls has no usual length.
-    long = long[~np.append(context.training.loop, True)[host.span[long]]]
+    # What the loop itself does between its calls has no usual length, and operators compute without the lock.
+    other = context.training.loop | (context.trace["spans"]["role"] == Role.OPERATOR)
+    long = long[~np.append(other, True)[host.span[long]]]
     if not len(long):
         return None
     alike = own[mask_of(len(context.trace.strings) + 1, name[long - own[0]])[name]]

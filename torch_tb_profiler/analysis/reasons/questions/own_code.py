@@ -50,6 +50,7 @@ from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.units import format_names
 
 _NOTHING = PathCause.NOT_RECORDED
 _SEE = """Record with torch_tb_profiler.record, or with_stack=True, to see the line of Python: files, logging, garbage collection, \
@@ -246,6 +247,11 @@ def _beside(context: RuleContext, own: Mask) -> list[Candidate]:
         inside = places.beneath(chain[last])[places.of[event]]
         callee = chain[last + 1] if mine and last + 1 < len(chain) else -1
         row = np.flatnonzero(places.of == chain[last])
+        if not mine:
+            # What a library wraps, such as by a decorator, tells more than the wrapper.
+            wrapped = outermost(context, np.flatnonzero(own & beneath(context, row)))
+            if context.when(wrapped).length >= MOST * total[top]:
+                row = wrapped
         called = climb(context.parent, event[inside], context.mask(row)).astype(np.int64)
         piece = called, start[inside], end[inside]
         found.append(_called(context, *piece, picked(places.name, np.array([callee]))[0]))
@@ -260,7 +266,10 @@ def _called(context: RuleContext, call: Ints, start: Ints, end: Ints, callee: in
     seen = len(np.unique(np.searchsorted(table, start, side="right")))
     # Asked of the steps that have it alone, the others tell.
     every, evaluates = len(judged_steps(context.facts)), _evaluates(context, row)
-    name = function_name(context.name_of(row[0]))
+    first, group = group_rows((context.trace["spans"]["name"][call],))
+    first = call[first[sum_by(group, len(first), end - start) >= LEAST * taken]]
+    named = dict.fromkeys(function_name(context.name_of(one)) for one in np.sort(first))
+    name = format_names(list(named))
     what = f"calling {name}"
     if evaluates:
         what = f"{'evaluation' if seen < every else 'running modules without gradients'} in {name}"

@@ -18,6 +18,9 @@ _ADVICE = {
     (reshard_after_forward=False) where memory allows, gather in bfloat16 (MixedPrecision).""",
     "reduce_scatter": """Scattered gradients: wrap larger units, reduce in bfloat16, and reduce once per accumulation
     (set_requires_gradient_sync(False), or no_sync where memory allows).""",
+    "broadcast": """One rank's tensors, sent to all: those that do not change in a step need no broadcast in each
+    (DistributedDataParallel(broadcast_buffers=False) for buffers, SyncBatchNorm where statistics must agree); what each rank can read
+    or compute itself need not be sent.""",
     "tensor": """Tensor parallel: each layer needs the result at once, so neither buckets nor accumulation help. Use sequence
     parallelism, split the product so that a part is sent while the next computes (async tensor parallelism), or fewer ranks per
     group, all on one node.""",
@@ -66,7 +69,8 @@ def by_group(context: RuleContext) -> dict[str, str]:
         for name in names
     }
     keys = [
-        kinds[n] if of_group[names[n]] == "shards" else of_group[names[n]] for n in order[:MOST]
+        kinds[n] if of_group[names[n]] in ("shards", "data") else of_group[names[n]]
+        for n in order[:MOST]
     ]
     data = words_of("ranks")["exposed_communication"].attempt
     advice = dict.fromkeys(_ADVICE.get(key, data) for key in keys)

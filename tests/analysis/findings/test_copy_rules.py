@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.analysis.efficiency.cases import inputs
 from tests.analysis.findings.cases import item, launched, made, rules, span, steps
 from tests.builders.drawn import Event
+from tests.examples import examples
 
 
 def _ordered(outer: str, count: int, length: int, copies: bool = True) -> list[Event]:
@@ -176,6 +177,34 @@ def test_a_tensor_that_grows_by_cat(count: int) -> None:
     finding = item(made(_cats(count, True)), "growing_cat")
     total, last = 5 * count * (count + 1), 10 * count
     assert finding["recoverable_ns"] == pytest.approx(1000 * (total - last), rel=0.05)
+
+
+@examples(15)
+@given(
+    first=st.integers(1, 300),
+    rounds=st.integers(5, 10),
+    chains=st.integers(1, 6),
+    per_step=st.booleans(),
+)
+def test_tensors_that_grow_beside_each_other(
+    first: int, rounds: int, chains: int, per_step: bool
+) -> None:
+    """Of several layers, from any size on, all in one step or a round in each: the share of what is new remains."""
+    entries, bounds, begin, again = [], [], 1.0, 0.0
+    for size in range(first, first + rounds):
+        start = begin
+        for _ in range(chains):
+            known = {"Input Dims": [[[size, 64], [1, 64]], []], "Input type": ["TensorList", ""]}
+            entries.append(span("cpu_op", "aten::cat", begin, 100, **known))
+            begin += 103
+            again += 100 * size / (size + 1) * (size > first)
+        bounds.append((start, begin))
+    bounds = bounds if per_step else [(0, begin)]
+    found = made([*steps(*bounds), *entries])
+    finding = item(found, "growing_cat")
+    if not per_step:
+        assert finding["numbers"]["calls"] == chains * (rounds - 1)
+        assert finding["recoverable_ns"] == pytest.approx(1000 * again, rel=0.05)
 
 
 @given(count=st.integers(1, 40), grows=st.booleans())

@@ -180,6 +180,51 @@ def test_python_in_the_model() -> None:
     assert finding["recoverable_ns"] == pytest.approx(630_000, rel=0.02)
 
 
+def _differentiated(begin: float, length: float, number: int, backward: float) -> list[Event]:
+    of = {"Sequence number": number}
+    return [
+        span("cpu_op", "aten::mul", begin, length, **of),
+        span("cpu_op", NODE, backward, 5, **of, **{"Fwd thread id": 1}),
+    ]
+
+
+@examples(6)
+@given(length=st.integers(300, 600), calls=st.integers(1, 3), aside=st.booleans())
+def test_what_the_model_calls_without_need_of_the_gradients(
+    length: int, calls: int, aside: bool
+) -> None:
+    """A library's function that the user's forward calls, with operators that nothing differentiates, or with those that are."""
+    each, behind = length / calls, 214.0 + length + calls
+    own, at = _differentiated(2, 200, 99, behind), 204.0
+    for number in range(calls):
+        own.append(frame("lib/torch/_tensor.py(9): shown", at, each))
+        inner = _differentiated(at + 1, each - 2, 90 + number, behind + 6 * (number + 1))
+        own += [inner[0] | {"args": {}}] if aside else inner
+        at += each + 1
+    own += [frame("nn.Module: Noise_0", 0, at + 2), frame("noise.py(9): forward", 1, at)]
+    found = made(loop([own], length=330 + behind))
+    if not aside:
+        assert "own_code" not in rules(found)
+        return
+    finding = told(found)
+    assert finding["words"]["what"] == "calling shown"
+    assert finding["line"] == "noise.py(9): forward"
+    assert finding["recoverable_ns"] == pytest.approx(1000 * length, rel=0.05)
+
+
+@examples(5)
+@given(st.integers(1, 4))
+def test_a_librarys_wrapper_gives_way_to_what_it_wraps(several: int) -> None:
+    own, at = [], 0
+    for number in range(several):
+        own.append(frame("lib/torch/utils/_contextlib.py(9): wrapped", at, 150))
+        own.append(frame(f"train.py({number}0): measure{number}", at + 2, 146))
+        at += 155
+    what = told(made(loop([own] * 4)))["words"]["what"]
+    assert "wrapped" not in what
+    assert all(f"measure{number}" in what for number in range(several))
+
+
 def _checked(entries: list[Event]) -> list[Event]:
     """A trace with a check for NaN in each backward function."""
     nodes = [entry for entry in entries if entry["name"] == NODE]
@@ -238,6 +283,17 @@ def test_interpreter_held_by_another_thread() -> None:
     assert finding["hit"] == [1, 3]
     idle = [frame("threading.py(300): wait", 0, 42_000, 2)]
     assert "interpreter_held" not in rules(made(entries + idle))
+
+
+@examples(8)
+@given(st.integers(4600, 60_000), st.integers(1, 4))
+def test_an_operator_computes_without_the_interpreters_lock(length: int, alike: int) -> None:
+    """However much longer than others of its name it takes, and whatever another thread does meanwhile."""
+    own = [span("cpu_op", "aten::addmm", 10 * number, 5) for number in range(alike)]
+    own.append(span("cpu_op", "aten::addmm", 100, length))
+    entries = loop([own] * 4, length + 1000)
+    thread = [frame("tick.py(3): tick", 0, 4 * (length + 1000), 2)]
+    assert "interpreter_held" not in rules(made(entries + thread))
 
 
 def test_workers_started_anew() -> None:

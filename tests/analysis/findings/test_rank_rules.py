@@ -215,3 +215,9 @@ def test_of_one_group_of_gradients_the_advice_is_that_of_data_parallel() -> None
     found = item(made(by_groups(("0", "all_reduce", 500.0))), "exposed_communication")
     assert "no_sync" in found["words"]["attempt"]
     assert not found["words"]["groups"]
+
+
+def test_what_one_rank_sends_to_all_in_each_step_has_advice_of_its_own() -> None:
+    called = ("0", "broadcast", 500.0), ("0", "all_reduce", 300.0)
+    attempt = item(made(by_groups(*called)), "exposed_communication")["words"]["attempt"]
+    assert attempt.index("broadcast_buffers=False") < attempt.index("no_sync")

@@ -82,7 +82,7 @@ def _in_frames(context: RuleContext, python: Mask) -> list[Candidate]:
     )
     unnamed = name_mask(context.trace.strings, spans["name"][python], NO_NAME.search)[spans["name"]]
     own = (rank == OWN) & ~unnamed
-    return [*_beside(context, own), *_within(context, rank, own), *_aside(context, own)]
+    return [*_beside(context, own), *_within(context, rank, own), *_aside(context, rank, own)]
 
 
 def _without_frames(context: RuleContext) -> list[Candidate]:
@@ -358,8 +358,10 @@ def _within(context: RuleContext, rank: Array, own: Mask) -> list[Candidate]:
     return found
 
 
-def _aside(context: RuleContext, own: Mask) -> list[Candidate]:
-    """The user's functions within model and backward in which nothing is differentiated: hooks, checks, statistics."""
+def _aside(context: RuleContext, rank: Array, own: Mask) -> list[Candidate]:
+    """The user's functions within model and backward in which nothing is differentiated, and what of libraries they call so: hooks, checks,
+    statistics, printing.
+    """
     training, parent = context.training, context.parent
     if not len(training.differentiated):
         return []
@@ -369,8 +371,8 @@ def _aside(context: RuleContext, own: Mask) -> list[Candidate]:
     holds = with_ancestors(parent, works)
     updates = context.rows_named(context.calls, lambda name: name.startswith("Optimizer."))
     within = training.inside & ~beneath(context, updates)
-    python = spans["role"] == Role.PYTHON
-    frame = np.flatnonzero((own | (python & np.append(own, False)[parent])) & within & ~holds)
+    called = (rank >= 1) & (rank != OWN) & np.append(own, False)[parent]
+    frame = np.flatnonzero((own | called) & within & ~holds)
     event, start, end = on_path(context, *HOST)
     call = climb(parent, event, context.mask(outermost(context, frame))).astype(np.int64)
     known = call >= 0

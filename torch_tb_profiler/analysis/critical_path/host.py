@@ -9,10 +9,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.arrays.nesting import nearest, still_open
 from torch_tb_profiler.analysis.critical_path.device import in_call
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
@@ -47,6 +50,8 @@ QUEUE = 1_000
 """A launch waits while so many pieces of work are launched and have not begun: drivers keep 1,024 at most."""
 LONG_CALL = 4
 """It waited if it took so many times as long as is usual."""
+_BLOCK = 1 << 16
+"""Segments that are looked at together."""
 _OF_ROLE = {
     Role.OPERATOR: PathCause.OPERATOR,
     Role.PYTHON: PathCause.PYTHON,
@@ -73,6 +78,29 @@ class HostSegments(msgspec.Struct, frozen=True):
     def of_track(self, track: int) -> slice:
         """The segments of a thread."""
         return slice(int(self.bounds[track]), int(self.bounds[track + 1]))
+
+    def blocks(self, track: int, since: int, until: int) -> Iterator[slice]:
+        """The segments of a thread that reach into a time, ns, some at a time: nearly all segments are those of one thread."""
+        own = self.of_track(track)
+        first = own.start + int(np.searchsorted(self.end[own], since, side="right"))
+        stop = own.start + int(np.searchsorted(self.start[own], until, side="left"))
+        for begin in range(first, stop, _BLOCK):
+            yield slice(begin, min(begin + _BLOCK, stop))
+
+    def periods(self, chosen: Mask) -> dict[int, Intervals]:
+        """When threads are in some segments, by row of tracks; those that follow each other touch."""
+        found = {}
+        for track in range(len(self.bounds) - 1):
+            own = self.of_track(track)
+            edge = np.flatnonzero(np.diff(chosen[own], prepend=False, append=False))
+            if len(edge):
+                start, end = self.start[own], self.end[own]
+                found[track] = Intervals(start[edge[::2]], end[edge[1::2] - 1])
+        return found
+
+    def on_all(self, time: Intervals) -> dict[int, Intervals]:
+        """The same periods of all threads, by row of tracks."""
+        return dict.fromkeys(range(len(self.bounds) - 1), time)
 
     def first_of(self, track: Ints) -> Ints:
         """When each thread begins, ns; of one without segments, after everything."""

@@ -260,9 +260,8 @@ def _little(context: RuleContext, simulation: Simulation, durations: Durations) 
     if "waits" in durations.differs:
         return False
     removed = sum(
-        float(np.maximum(getattr(unchanged, part)[row] - getattr(durations, part)[row], 0).sum())
-        for part, row in durations.differs.items()
-        if part in ("segment", "work", "lead", "latency")
+        float(unchanged.less(durations, part)[1].sum())
+        for part in ("segment", "work", "lead", "latency")
     )
     return removed < min(THRESHOLD * int(wall[context.steps].sum()), ONE_STEP * int(wall.min()))
 

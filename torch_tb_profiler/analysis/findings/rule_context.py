@@ -340,7 +340,7 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
     def of_role(self, *roles: Role) -> Ints:
         """Rows of the spans of some roles."""
         role = self.trace["spans"]["role"]
-        return self.scene.once(roles, lambda: np.flatnonzero(is_one_of(role, roles)))
+        return self.scene.rows(roles, lambda: np.flatnonzero(is_one_of(role, roles)))
 
     def on_main(self, rows: Ints) -> Ints:
         """Those of some rows of spans that are on the program's thread."""

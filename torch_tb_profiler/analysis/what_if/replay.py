@@ -8,13 +8,15 @@ from dataclasses import dataclass, field
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure
+from torch_tb_profiler.analysis.critical_path.host import HostSegments
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.what_if.graph import NONE, ROOT, Graph
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts
 
-_BLOCK = 1 << 16
-"""Points of which plain numbers are made at once: these take five times the memory."""
+BLOCK = 1 << 16
+"""Of segments and points that are looked at together: arrays of all of them would be most of the memory."""
 
 
 @dataclass
@@ -34,6 +36,13 @@ class Durations:
     waits: Mask
     floor: Array
     differs: Mapping[str, Ints] = field(default_factory=dict)
+
+    def less(self, changed: Durations, part: str) -> tuple[Ints, Array]:
+        """Where a change changes a part, and by how much each is shorter there, at least 0 ns."""
+        row = changed.differs.get(part, np.zeros(0, np.int64))
+        time = getattr(self, part)[row]
+        time -= getattr(changed, part)[row]
+        return row, np.maximum(time, 0, out=time)
 
 
 class Edited(Durations):
@@ -56,10 +65,22 @@ class Edited(Durations):
         return Durations(**all_of | {"differs": differs})
 
 
-def take_away(durations: Durations, segment: Ints, time: Ints) -> None:
-    """Segments of host threads (positions) are shorter by some times, ns."""
-    if len(segment):
-        durations.segment[segment] = np.maximum(durations.segment[segment] - time, 0)
+def take_away(
+    durations: Durations,
+    host: HostSegments,
+    periods: Mapping[int, Intervals],
+    counts: Mask | None = None,
+) -> None:
+    """Threads (rows of tracks) do nothing in some periods; ``counts``: in which segments, None in all."""
+    for track, period in periods.items():
+        if not len(period.start):
+            continue
+        for block in host.blocks(track, int(period.start[0]), int(period.end[-1])):
+            time = measure(period, host.start[block], host.end[block])
+            if counts is not None:
+                time *= counts[block]
+            if time.any():
+                durations.segment[block] = np.maximum(durations.segment[block] - time, 0)
 
 
 def measured_durations(graph: Graph, facts: Facts) -> Durations:
@@ -139,8 +160,8 @@ def latest(graph: Graph, delay: Delays, times: StepTimes) -> Array:
         limit[marks] = times.end.max(initial=0)
     until = limit.tolist()
     columns = (graph.first, graph.second, delay.first, delay.second)
-    for end in range(len(until), 2, -_BLOCK):
-        block = range(end - 1, max(end - _BLOCK, 2) - 1, -1)
+    for end in range(len(until), 2, -BLOCK):
+        block = range(end - 1, max(end - BLOCK, 2) - 1, -1)
         parts = (column[block.stop + 1 : end][::-1].tolist() for column in columns)
         for point, first, second, after_first, after_second in zip(block, *parts, strict=True):
             own = until[point]
@@ -259,8 +280,10 @@ def acted_on(
 
     total = np.zeros(steps.n)
     if (row := differs.get("segment")) is not None:
-        reached = steps_reached(steps, graph.host.start[row], graph.host.end[row])
-        total += _in_steps(steps.n, *reached, gone("segment", row))
+        for first in range(0, len(row), BLOCK):
+            block = row[first : first + BLOCK]
+            reached = steps_reached(steps, graph.host.start[block], graph.host.end[block])
+            total += _in_steps(steps.n, *reached, gone("segment", block))
     if (row := differs.get("waits")) is not None:
         waited = points.time[row] - points.reach[row]
         waits = steps_reached(steps, points.reach[row], points.time[row])

@@ -131,7 +131,7 @@ def _without_dropout(context: RuleContext, found: _Attentions) -> _Attentions:
 def _backward(context: RuleContext, found: _Attentions) -> tuple[Ints, Ints]:
     """Backward functions of what lies between the products, and of the products."""
     calls = context.backward_calls
-    low, high = calls.sequence[found.first], calls.sequence[found.second]
+    low, high = calls.found_by(found.first), calls.found_by(found.second)
     known = (low >= 0) & (high > low)
     if not known.any() or not len(calls.row):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)

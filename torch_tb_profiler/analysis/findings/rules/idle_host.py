@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.findings.host_time import neighbours, on_path, s
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Question, RuleContext
 from torch_tb_profiler.analysis.what_if.changes import launching
 from torch_tb_profiler.analysis.what_if.model import Scene
-from torch_tb_profiler.analysis.what_if.replay import Durations, take_away
+from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -127,7 +127,9 @@ def _without(context: RuleContext, place: int, least: int) -> Edit:
             gone = np.where((place >= 0) | (end - start >= least), end - start, 0)
             return row, sum_by(position, len(row), gone)
 
-        take_away(durations, *scene.once(edit, gone))
+        row, time = scene.once(edit, gone)
+        if len(row):
+            durations.segment[row] = np.maximum(durations.segment[row] - time, 0)
 
     return edit
 

@@ -114,8 +114,8 @@ def _operators(context: RuleContext) -> tuple[Ints, Ints, Mask, int]:
 def _backward(context: RuleContext, operators: Ints, start: Ints, end: Ints) -> Ints:
     """The backward functions of some stretches of the program's thread."""
     calls = context.backward_calls
-    numbered = operators[calls.sequence[operators] >= 0]
-    begin, number = context.trace["spans"]["start"][numbered], calls.sequence[numbered]
+    numbered = operators[calls.found_by(operators) >= 0]
+    begin, number = context.trace["spans"]["start"][numbered], calls.found_by(numbered)
     number = np.append(number, -1)
     bounds = (number[np.searchsorted(begin, time)].tolist() for time in (start, end))
     parts = [calls.within(low, high) for low, high in zip(*bounds, strict=True)]

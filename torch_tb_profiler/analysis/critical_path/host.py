@@ -64,16 +64,20 @@ class HostSegments(msgspec.Struct, frozen=True):
     """Arrays of shape (segments,), ordered by (track, start); those of a track cover it from the begin
     of its first span to the end of its last.
 
-    track: row of tracks, int32. start, end: ns. span: innermost row of spans, int32, −1 while none is open.
+    start, end: ns. span: innermost row of spans, int32, −1 while none is open.
     cause: ``PathCause``. bounds: by row of tracks the position of its first segment, of shape (tracks + 1,).
     """
 
-    track: Array
     start: Ints
     end: Ints
     span: Array
     cause: Array
     bounds: Ints
+
+    @property
+    def track(self) -> Array:
+        """Row of tracks of each, int32; made anew each time."""
+        return np.repeat(np.arange(len(self.bounds) - 1, dtype=np.int32), np.diff(self.bounds))
 
     def of_track(self, track: int) -> slice:
         """The segments of a thread."""
@@ -133,12 +137,11 @@ def host_segments(trace: Trace, facts: Facts, blocking: Mask) -> HostSegments:
     del start, end, parent, order
     bounds = np.cumsum([len(part[0]) for part in parts])
     columns = [list(column) for column in zip(*parts, strict=True)]
-    on = np.repeat(np.arange(len(parts) - 1, dtype=np.int32), np.diff(bounds))
     del parts
     # One after the other: the thread of a program has nearly all of them.
     span = np.append(row, -1).astype(np.int32)[np.concatenate(columns.pop())]
     until, begin = np.concatenate(columns.pop()), np.concatenate(columns.pop())
-    return HostSegments(on, begin, until, span, _causes(trace, facts, blocking)[span], bounds)
+    return HostSegments(begin, until, span, _causes(trace, facts, blocking)[span], bounds)
 
 
 @compiled_as(segments)

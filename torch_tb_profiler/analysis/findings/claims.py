@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit, Simulation
-from torch_tb_profiler.store.columns import Array, Ints, Mask, is_one_of
+from torch_tb_profiler.store.columns import Array, Ints, Mask, is_one_of, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.roles import Role
@@ -81,9 +81,12 @@ class Removed:
         """Positions of what a change shortens, and by how much: of device work and of segments."""
         found = []
         for part in ("work", "segment"):
-            row, gone = self._unchanged.less(changed, part)
-            # Those of each claim are kept: half the memory of the usual index.
-            found.append((row[gone > 0].astype(np.int32), gone[gone > 0]))
+            blocks = [
+                (row[gone > 0], gone[gone > 0]) for row, gone in self._unchanged.less(changed, part)
+            ]
+            none = np.zeros(0, np.int32), np.zeros(0)
+            rows, times = zip(none, *blocks, strict=True)
+            found.append((np.concatenate(rows), np.concatenate(times)))
         return found
 
     def told(self, changed: Durations) -> int:
@@ -242,7 +245,7 @@ def is_the_work(context: RuleContext, path: PathTime, candidate: Candidate, acte
     row = row[(spans["role"][row] == Role.PYTHON) & (taken >= WHOLE * spans["dur"][row])]
     if not len(row):
         return False
-    texts = context.trace.strings.many(np.unique(spans["name"][row]))
+    texts = context.trace.strings.many(unique_values(spans["name"][row]))
     functions = [frame.function if (frame := PythonFrame.of(text)) else "" for text in texts]
     if any(name in _PROTOCOL for name in functions):
         return True

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations, take_away
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.analysis.what_if.stages import Stage, StagedEdit, in_order, stage_of
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, unique_values
 
 
 def together(*parts: Edit) -> Edit:
@@ -88,7 +88,7 @@ def thread_time_gone(track: Ints, start: Ints, end: Ints) -> Edit:
     """Of single threads (rows of tracks), some stretches of time are gone, ns; the arrays have one entry each."""
 
     def edit(scene: Scene, durations: Durations) -> None:
-        threads = [(thread, track == thread) for thread in np.unique(track).tolist()]
+        threads = [(thread, track == thread) for thread in unique_values(track).tolist()]
         periods = {thread: union(start[mine], end[mine]) for thread, mine in threads}
         take_away(durations, scene.graph.host, periods)
 
@@ -123,7 +123,7 @@ def stretches_take(track: Ints, start: Ints, end: Ints, factor: Array) -> Edit:
 
     def edit(scene: Scene, durations: Durations) -> None:
         host = scene.graph.host
-        for thread in np.unique(track).tolist():
+        for thread in unique_values(track).tolist():
             mine = np.flatnonzero(track == thread)
             mine = mine[np.argsort(start[mine], kind="stable")]
             for own in host.blocks(thread, int(start[mine[0]]), int(end[mine].max())):

@@ -26,13 +26,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.arrays.beside import beside
 from torch_tb_profiler.analysis.arrays.grouping import picked, positions_of, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
@@ -77,8 +76,6 @@ SHOWN = 20
 EXPECT_IDLE = (WorkloadKind.CAPTURE, WorkloadKind.MICROBENCHMARK, WorkloadKind.SINGLE_KERNEL)
 """Kinds of work between whose kernels a device is idle by design: only what makes these shorter counts, and what happens
 once."""
-_LARGE = 50_000
-"""Spans from which on a second thread saves more than it costs, 10 ms (measured)."""
 EXPLAINS = 0.25
 """Share of what a place would save without its work, from which on a cause of that work stands for the place."""
 ONE_STEP = 0.1
@@ -218,13 +215,11 @@ def _judge(context: RuleContext, simulation: Simulation, claim: Claim, silent: b
 
 
 def _candidates(context: RuleContext) -> Iterator[tuple[str, Candidate]]:
-    """What the rules find, in their order; in a large trace the next ones look while the change of one is simulated."""
-    judged, large = _can_judge(context), context.trace["spans"].n >= _LARGE
-    with ThreadPoolExecutor(1) as beside:
+    """What the rules find, in their order; the next ones look while the change of one is simulated."""
+    judged = _can_judge(context)
+    with beside(context.trace["spans"].n) as start:
         claims = {
-            key: beside.submit(rule.claim, context).result
-            if large
-            else partial(rule.claim, context)
+            key: start(rule.claim, context)
             for key, rule in RULES.items()
             if rule.claim and (judged or rule.of_memory)
         }
@@ -260,8 +255,9 @@ def _little(context: RuleContext, simulation: Simulation, durations: Durations) 
     if "waits" in durations.differs:
         return False
     removed = sum(
-        float(unchanged.less(durations, part)[1].sum())
+        float(less.sum())
         for part in ("segment", "work", "lead", "latency")
+        for _, less in unchanged.less(durations, part)
     )
     return removed < min(THRESHOLD * int(wall[context.steps].sum()), ONE_STEP * int(wall.min()))
 

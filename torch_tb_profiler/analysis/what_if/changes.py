@@ -33,7 +33,7 @@ from torch_tb_profiler.analysis.what_if.replay import Durations, take_away
 from torch_tb_profiler.analysis.what_if.stages import Stage
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Ints, Mask, is_one_of
+from torch_tb_profiler.store.columns import Ints, Mask, is_one_of, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
@@ -194,9 +194,9 @@ def launching(scene: Scene, within: float | None = None) -> dict[int, Intervals]
     """
     spans, work = scene.trace["spans"], scene.graph.work
     known = (work.launch >= 0) & is_one_of(spans["role"][work.row], DEVICE_ROLES)
-    launch = np.unique(work.launch[known])
+    launch = unique_values(work.launch[known])
     periods = {}
-    for track in np.unique(spans["track"][launch]).tolist():
+    for track in unique_values(spans["track"][launch]).tolist():
         own = launch[spans["track"][launch] == track]
         own = own[np.argsort(spans["start"][own], kind="stable")]
         start, step = spans["start"][own], scene.facts["span_links"]["step"][own]

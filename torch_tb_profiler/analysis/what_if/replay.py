@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import msgspec
@@ -25,7 +25,7 @@ class Durations:
 
     segment: each segment of a host thread. work: each piece of device work. lead, latency, after: as in
     ``Graph``. waits: which host points wait for what released them, bool. floor: least length of each step.
-    differs: of each of these that is otherwise than measured, the positions where it is, ascending.
+    differs: of each of these that is otherwise than measured, the positions where it is, ascending, int32.
     """
 
     segment: Array
@@ -35,14 +35,18 @@ class Durations:
     after: Array
     waits: Mask
     floor: Array
-    differs: Mapping[str, Ints] = field(default_factory=dict)
+    differs: Mapping[str, Array] = field(default_factory=dict)
 
-    def less(self, changed: Durations, part: str) -> tuple[Ints, Array]:
-        """Where a change changes a part, and by how much each is shorter there, at least 0 ns."""
-        row = changed.differs.get(part, np.zeros(0, np.int64))
-        time = getattr(self, part)[row]
-        time -= getattr(changed, part)[row]
-        return row, np.maximum(time, 0, out=time)
+    def less(self, changed: Durations, part: str) -> Iterator[tuple[Array, Array]]:
+        """Where a change changes a part, and by how much each is shorter there, at least 0 ns; block by block."""
+        differs, measured, now = (
+            changed.differs.get(part),
+            getattr(self, part),
+            getattr(changed, part),
+        )
+        for begin in range(0, 0 if differs is None else len(differs), BLOCK):
+            row = differs[begin : begin + BLOCK]
+            yield row, np.maximum(measured[row] - now[row], 0)
 
 
 class Edited(Durations):
@@ -61,7 +65,7 @@ class Edited(Durations):
         all_of, differs = vars(self._measured).copy(), {}
         for key, value in vars(self._measured).items():
             if key in vars(self) and len(row := np.flatnonzero(vars(self)[key] != value)):
-                all_of[key], differs[key] = vars(self)[key], row
+                all_of[key], differs[key] = vars(self)[key], row.astype(np.int32)
         return Durations(**all_of | {"differs": differs})
 
 
@@ -274,24 +278,18 @@ def acted_on(
     longer waits runs ahead, so that its waits count in later steps as well.
     """
     steps, points, differs = facts["steps"], graph.points, changed.differs
-
-    def gone(part: str, row: Ints) -> Array:
-        return np.asarray(np.maximum(getattr(measured, part)[row] - getattr(changed, part)[row], 0))
-
     total = np.zeros(steps.n)
-    if (row := differs.get("segment")) is not None:
-        for first in range(0, len(row), BLOCK):
-            block = row[first : first + BLOCK]
-            reached = steps_reached(steps, graph.host.start[block], graph.host.end[block])
-            total += _in_steps(steps.n, *reached, gone("segment", block))
+    for row, time in measured.less(changed, "segment"):
+        reached = steps_reached(steps, graph.host.start[row], graph.host.end[row])
+        total += _in_steps(steps.n, *reached, time)
     if (row := differs.get("waits")) is not None:
         waited = points.time[row] - points.reach[row]
         waits = steps_reached(steps, points.reach[row], points.time[row])
         total += np.cumsum(_in_steps(steps.n, *waits, waited))
     for part in ("work", "lead", "latency", "after"):
-        if (row := differs.get(part)) is not None:
+        for row, time in measured.less(changed, part):
             step = graph.step[graph.joined[row] if part == "after" else row]
-            np.add.at(total, step[step >= 0], gone(part, row)[step >= 0])
+            np.add.at(total, step[step >= 0], time[step >= 0])
     return total
 
 

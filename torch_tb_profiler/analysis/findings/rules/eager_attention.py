@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach,
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.hardware.peaks import achievable_share
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, unique_values
 
 _BATCHED = regex(r"aten::(?:bmm|baddbmm)$")
 _SOFTMAX = regex(r"aten::_softmax$")
@@ -147,7 +147,7 @@ def _arithmetic(context: RuleContext, row: Ints) -> Array:
     workload = ideal_times(context.trace, context.insight, row, context.peaks).workload
     table, texts = context.insight["workloads"], context.insight.strings
     time = np.full(table.n + 1, np.nan)
-    for number in np.unique(workload[workload >= 0]).tolist():
+    for number in unique_values(workload[workload >= 0]).tolist():
         unit, precision = (int(table[key][number]) for key in ("unit", "precision"))
         if min(unit, precision) < 0 or table["flops"][number] <= 0:
             continue

@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.findings.operators import (
 )
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, unique_values
 
 SIZES, CALLS = 8, 16
 """Results of different sizes, and calls of unknown sizes, from which on they are a loop."""
@@ -38,7 +38,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     if not known:
         cats, step = _longer(context, cats, step)
     rows, factors = [], []
-    for one in np.unique(step).tolist():
+    for one in unique_values(step).tolist():
         own = _growing(context, cats[step == one]) if known else cats[step == one]
         if len(own):
             time = times_of_calls(context, own)

@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.what_if.changes import launching
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import PythonFrame, function_name
 
@@ -96,7 +96,7 @@ def _not_launching(
     periods = launching(context.scene, SHORT_GAP)
     quiet = silent(context)
     parts = []
-    for thread in np.unique(track).tolist():
+    for thread in unique_values(track).tolist():
         own = np.flatnonzero(track == thread)
         free = subtract(union(start[own], end[own]), quiet)
         if thread in periods:

@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.findings.operators import (
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, unique_values
 
 NEAR = 6
 """Operators from the one-hot matrix to the product at most, conversions and views between."""
@@ -50,7 +50,7 @@ def _claim(context: RuleContext) -> Candidate | None:
         calls.within(calls.after(row[last : last + 1]), calls.after(row[last + 1 : last + 4]))
         for _, last in chains
     ]
-    later = np.unique(np.concatenate(backward))
+    later = unique_values(np.concatenate(backward))
     later = context.rows_named(later, _BACKWARD.match)
     places = np.concatenate([np.arange(first, last + 1) for first, last in chains])
     every = np.union1d(row[places], later)

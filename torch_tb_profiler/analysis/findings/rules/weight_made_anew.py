@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_go
 from torch_tb_profiler.analysis.findings.operators import launched_in
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.columns import Ints, Mask, unique_values
 from torch_tb_profiler.store.roles import Role
 
 _LIST = regex(r"nn\.Module: ParametrizationList_\d+$")
@@ -90,7 +90,7 @@ def _frames(context: RuleContext) -> tuple[Ints, Mask, int]:
     keys = np.stack((name.astype(np.int64), since, context.facts["span_links"]["step"][row]))
     _, first = np.unique(keys, axis=1, return_index=True)
     again[first] = False
-    return row, again, len(np.unique(name))
+    return row, again, len(unique_values(name))
 
 
 def _operators(context: RuleContext) -> tuple[Ints, Ints, Mask, int]:
@@ -119,7 +119,7 @@ def _backward(context: RuleContext, operators: Ints, start: Ints, end: Ints) -> 
     number = np.append(number, -1)
     bounds = (number[np.searchsorted(begin, time)].tolist() for time in (start, end))
     parts = [calls.within(low, high) for low, high in zip(*bounds, strict=True)]
-    return np.unique(np.concatenate(parts)).astype(np.int64)
+    return unique_values(np.concatenate(parts)).astype(np.int64)
 
 
 QUESTION = Question(__name__)

@@ -343,7 +343,7 @@ def _threads(trace: Trace, annotated: Array, of_steps: Array) -> tuple[int, Arra
     row = row[named(trace, row, lambda text: text.startswith(_EVALUATE))]
     autograd = unique_values(spans["track"][row])
     candidates = (
-        np.setdiff1d(annotated, autograd),
+        annotated[~np.isin(annotated, autograd)],
         unique_values(of_steps),
         unique_values(annotated),
     )

@@ -109,7 +109,7 @@ def _with_around(around: Array, event: Ints) -> Ints:
         last = last[last >= 0]
         if not len(last):
             break
-        found = np.union1d(found, last)
+        found = unique_values(found, last)
     return found
 
 

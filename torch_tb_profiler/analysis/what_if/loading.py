@@ -42,4 +42,4 @@ def loading_calls(scene: Scene) -> Ints:
     launch = launch[~named(scene.trace, launch, GRAPH_LAUNCH.match)]
     launch = launch[mask_of(spans.n + 1, host.span[host.cause == PathCause.RUNTIME])[launch]]
     loads = spans_named(scene.trace, spans["role"] == Role.RUNTIME, _LOADS.match)
-    return np.union1d(np.flatnonzero(loads), launch)
+    return unique_values(np.flatnonzero(loads), launch)

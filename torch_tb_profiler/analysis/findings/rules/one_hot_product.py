@@ -53,7 +53,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     later = unique_values(np.concatenate(backward))
     later = context.rows_named(later, _BACKWARD.match)
     places = np.concatenate([np.arange(first, last + 1) for first, last in chains])
-    every = np.union1d(row[places], later)
+    every = unique_values(row[places], later)
     work, _ = launched_in(context, every)
     start, end = context.times(every)
     products = row[[last for _, last in chains]]

@@ -54,7 +54,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     begin = context.trace["spans"]["start"][operators]
     inside = window_at(start, end, begin) >= 0
     backward = _backward(context, operators, start, end)
-    work, _ = launched_in(context, np.union1d(operators[inside], backward))
+    work, _ = launched_in(context, unique_values(operators[inside], backward))
     track = np.full(len(start), context.main_track)
     other = context.times(backward)
     taken = int((end - start).sum() + (other[1] - other[0]).sum())

@@ -101,7 +101,7 @@ def _synchronising(context: RuleContext) -> Ints:
     copies = context.work.row[spans["role"][context.work.row] == Role.MEMCPY]
     copies = context.rows_named(copies, lambda name: _PAGEABLE in name)
     launch = context.facts["span_links"]["launch"][copies].astype(np.int64)
-    return np.union1d(context.waits, context.within(unique_values(launch[launch >= 0])))
+    return unique_values(context.waits, context.within(unique_values(launch[launch >= 0])))
 
 
 @QUESTION.rule(30)

@@ -111,7 +111,7 @@ def _anomaly(context: RuleContext) -> _Machine | None:
     if not len(checks) and not len(stacks):
         return None
     return _Machine(
-        np.union1d(checks, stacks),
+        unique_values(checks, stacks),
         {"checks": context.per_step(sure), "stacks": context.per_step(stacks)},
         parts=None if len(stacks) else _kept_stacks(context),
     )

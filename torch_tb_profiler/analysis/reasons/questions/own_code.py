@@ -146,7 +146,7 @@ def _quiet(context: RuleContext) -> tuple[Ints, Ints, Ints]:
     silent = np.isin(path["step"], context.steps) & np.isin(path["cause"], (*HOST, _NOTHING))
     silent &= marks | ((event < 0) & (path["cause"] == _NOTHING))
     others = context.calls[spans["track"][context.calls] != context.main_track]
-    busy = context.when(np.union1d(context.collectives, others))
+    busy = context.when(unique_values(context.collectives, others))
     quiet = subtract(union(path["start"][silent], path["end"][silent]), busy)
     quiet = intersect(quiet, context.windows)
     edges = neighbours(context, quiet.start, quiet.end)

@@ -103,7 +103,7 @@ class HostSegments(msgspec.Struct, frozen=True):
         return found
 
     def on_all(self, time: Intervals) -> dict[int, Intervals]:
-        """The same periods of all threads, by row of tracks."""
+        """Some periods as those of all threads, by row of tracks."""
         return dict.fromkeys(range(len(self.bounds) - 1), time)
 
     def first_of(self, track: Ints) -> Ints:

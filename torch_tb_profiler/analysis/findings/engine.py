@@ -135,34 +135,31 @@ def _claims(
     said, guessed = Removed(unchanged), Removed(unchanged)
     kind = context.facts.summary.workload.kind
     idles, captures = kind in EXPECT_IDLE, kind == WorkloadKind.CAPTURE
-    for key, candidate in _candidates(context):
-        rule = RULES[key]
-        edit = edit_of(candidate)
-        if edit is None:
-            claims.append(Claim(key, candidate, None, nothing))
-            continue
-        changed = simulation.changed([edit])
+
+    # A function: what is changed for one claim is let go before the next.
+    def weigh(key: str, candidate: Candidate, edit: Edit) -> None:
+        rule, changed = RULES[key], simulation.changed([edit])
         planned = idles and not rule.artefact and (captures or not candidate.unplanned)
         if planned and not (changed.work < unchanged.work).any():
-            continue
+            return
         if _little(context, simulation, changed):
-            continue
+            return
         # With an edit of its own the change only says in words what that does.
         change = candidate.change if candidate.edit is None else None
         acted = path.acted_on(changed)
         if rule.place >= GENERIC_PLACE and is_the_work(context, path, candidate, acted):
-            continue
+            return
         time = path.of_steps(acted)
         saved = _saved(context, simulation, changed, change, time)
         if saved is None:
             small.append(Claim(key, candidate, edit, nothing, time))
-            continue
+            return
         unknown = path.unknown() if path.silent(acted) else np.zeros(len(saved), np.bool_)
         if rule.place >= GENERIC_PLACE:
             # Of a step of which nothing was recorded nothing is known.
             saved[unknown] = 0
             if not saved.any():
-                continue
+                return
         claim = Claim(key, candidate, edit, saved, time)
         if unknown[context.steps].all() and not context.has_device:
             claim.certainty = "theoretical"
@@ -176,9 +173,14 @@ def _claims(
             guessed.add(len(claims), changed)
         else:
             said.add(len(claims), changed)
-        if claim.certainty != "theoretical":
             path.say(acted)
         claims.append(claim)
+
+    for key, candidate in _candidates(context):
+        if (edit := edit_of(candidate)) is None:
+            claims.append(Claim(key, candidate, None, nothing))
+        else:
+            weigh(key, candidate, edit)
     return claims
 
 

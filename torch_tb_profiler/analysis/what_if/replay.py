@@ -64,9 +64,19 @@ class Edited(Durations):
         """All of them; those that are as measured are the same arrays."""
         all_of, differs = vars(self._measured).copy(), {}
         for key, value in vars(self._measured).items():
-            if key in vars(self) and len(row := np.flatnonzero(vars(self)[key] != value)):
-                all_of[key], differs[key] = vars(self)[key], row.astype(np.int32)
+            if key in vars(self) and len(row := _differing(vars(self)[key], value)):
+                all_of[key], differs[key] = vars(self)[key], row
         return Durations(**all_of | {"differs": differs})
+
+
+def _differing(a: Array, b: Array) -> Array:
+    blocks = [
+        (begin + np.flatnonzero(a[begin : begin + BLOCK] != b[begin : begin + BLOCK])).astype(
+            np.int32
+        )
+        for begin in range(0, len(a), BLOCK)
+    ]
+    return np.concatenate([np.zeros(0, np.int32), *blocks])
 
 
 def take_away(

@@ -39,12 +39,9 @@ class Durations:
 
     def less(self, changed: Durations, part: str) -> Iterator[tuple[Array, Array]]:
         """Where a change changes a part, and by how much each is shorter there, at least 0 ns; block by block."""
-        differs, measured, now = (
-            changed.differs.get(part),
-            getattr(self, part),
-            getattr(changed, part),
-        )
-        for begin in range(0, 0 if differs is None else len(differs), BLOCK):
+        differs = changed.differs.get(part, np.zeros(0, np.int32))
+        measured, now = getattr(self, part), getattr(changed, part)
+        for begin in range(0, len(differs), BLOCK):
             row = differs[begin : begin + BLOCK]
             yield row, np.maximum(measured[row] - now[row], 0)
 
@@ -292,9 +289,9 @@ def acted_on(
     for row, time in measured.less(changed, "segment"):
         reached = steps_reached(steps, graph.host.start[row], graph.host.end[row])
         total += _in_steps(steps.n, *reached, time)
-    if (row := differs.get("waits")) is not None:
-        waited = points.time[row] - points.reach[row]
-        waits = steps_reached(steps, points.reach[row], points.time[row])
+    if (released := differs.get("waits")) is not None:
+        waited = points.time[released] - points.reach[released]
+        waits = steps_reached(steps, points.reach[released], points.time[released])
         total += np.cumsum(_in_steps(steps.n, *waits, waited))
     for part in ("work", "lead", "latency", "after"):
         for row, time in measured.less(changed, part):

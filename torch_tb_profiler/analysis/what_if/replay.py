@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.what_if.graph import NONE, ROOT, Graph
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts
 
-BLOCK = 1 << 16
+_BLOCK = 1 << 16
 """Of segments and points that are looked at together: arrays of all of them would be most of the memory."""
 
 
@@ -41,8 +41,8 @@ class Durations:
         """Where a change changes a part, and by how much each is shorter there, at least 0 ns; block by block."""
         differs = changed.differs.get(part, np.zeros(0, np.int32))
         measured, now = getattr(self, part), getattr(changed, part)
-        for begin in range(0, len(differs), BLOCK):
-            row = differs[begin : begin + BLOCK]
+        for begin in range(0, len(differs), _BLOCK):
+            row = differs[begin : begin + _BLOCK]
             yield row, np.maximum(measured[row] - now[row], 0)
 
 
@@ -68,10 +68,10 @@ class Edited(Durations):
 
 def _differing(a: Array, b: Array) -> Array:
     blocks = [
-        (begin + np.flatnonzero(a[begin : begin + BLOCK] != b[begin : begin + BLOCK])).astype(
+        (begin + np.flatnonzero(a[begin : begin + _BLOCK] != b[begin : begin + _BLOCK])).astype(
             np.int32
         )
-        for begin in range(0, len(a), BLOCK)
+        for begin in range(0, len(a), _BLOCK)
     ]
     return np.concatenate([np.zeros(0, np.int32), *blocks])
 
@@ -171,8 +171,8 @@ def latest(graph: Graph, delay: Delays, times: StepTimes) -> Array:
         limit[marks] = times.end.max(initial=0)
     until = limit.tolist()
     columns = (graph.first, graph.second, delay.first, delay.second)
-    for end in range(len(until), 2, -BLOCK):
-        block = range(end - 1, max(end - BLOCK, 2) - 1, -1)
+    for end in range(len(until), 2, -_BLOCK):
+        block = range(end - 1, max(end - _BLOCK, 2) - 1, -1)
         parts = (column[block.stop + 1 : end][::-1].tolist() for column in columns)
         for point, first, second, after_first, after_second in zip(block, *parts, strict=True):
             own = until[point]

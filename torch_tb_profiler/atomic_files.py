@@ -11,7 +11,6 @@ import contextlib
 import errno
 import io
 import os
-import secrets
 import select
 import stat
 import sys
@@ -117,7 +116,7 @@ def whole_file(target: Path, *, replace: bool = True, private: bool = False) -> 
         FileExistsError: the name is taken.
         OSError: it cannot be written.
     """
-    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    part = target.with_name(f".{os.urandom(8).hex()}.part")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(part, flags, 0o600 if private else 0o666)
     try:

@@ -8,15 +8,15 @@
                   │                                          └─▶ counter samples ┘  ┌─▶ what-ifs, slack ────┘
                   └─▶ communication ─▶ who waited for whom ─────────────────────────┘
 
-Two threads work beside each other: numpy lets go of Python's lock while it computes.
+Two threads work beside each other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from torch_tb_profiler.analysis.arrays.beside import beside
 from torch_tb_profiler.analysis.counters.sampled import build_sampled
 from torch_tb_profiler.analysis.critical_path.build import Walked, build_critical_path, walk_steps
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence, gather
@@ -68,28 +68,26 @@ def build_insight(
         partial(build_workloads, tree=tree),
         build_sampled,
     )
-    with ThreadPoolExecutor(1) as beside:
+    with beside(trace["spans"].n) as start:
         for done, part in enumerate(parts):
             part_tables, part_about = part(trace, facts, tables, texts)
             tables |= part_tables
             about |= part_about
             if part is build_communication:
-                waits = beside.submit(_waits, trace, facts, tables["collectives"])
+                waits = start(_waits, trace, facts, tables["collectives"])
             progress(done + 1, PARTS)
         del tree, parts, part
-        evidence, walked = waits.result()
+        evidence, walked = waits()
         give_back_memory()
         presets = texts.intern_all(PRESETS)
         insight = Insight(texts.table(), tables, about)
-        simulated = beside.submit(
-            _simulated, trace, facts, insight, usable(peaks_file), evidence, presets
-        )
+        simulated = start(_simulated, trace, facts, insight, usable(peaks_file), evidence, presets)
         tables |= build_critical_path(trace, facts, tables, walked)
         tables |= build_ranges(trace, facts, tables["critical_path"])
         del waits, walked
         give_back_memory()
         progress(PARTS - 1, PARTS)
-        simulation, what_ifs = simulated.result()
+        simulation, what_ifs = simulated()
     tables |= what_ifs
     about["findings"], tables["finding_steps"] = find_findings(simulation)
     progress(PARTS, PARTS)

@@ -7,6 +7,8 @@ arguments.
 from __future__ import annotations
 
 import argparse
+import atexit
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -30,6 +32,8 @@ FAILED = 2
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the exit code."""
     os.environ |= {**OWN_PROCESSES, **os.environ}
+    # A process that ends need not look for garbage.
+    atexit.register(gc.disable)
     given = sys.argv[1:] if arguments is None else arguments
     options = _parser(given).parse_args(given)
     if clash := contradiction(options):

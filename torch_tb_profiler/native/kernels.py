@@ -88,7 +88,7 @@ def segments(
     count = call(_at(parent), _at(start), _at(end), *args)
     if count < 0:
         return None
-    return begin[:count].copy(), begin[1 : count + 1].copy(), inner[:count].copy()
+    return begin[:count], begin[1 : count + 1], inner[:count]
 
 
 def length_before(points: Any, total: _Array, time: _Array) -> _Array | None:

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -99,6 +98,8 @@ class WorkerProcess:
     """A running process of ``worker.py``; see ``Worker``."""
 
     def __init__(self, quiet: bool = False) -> None:
+        import subprocess  # a command that reads a small trace starts no process
+
         self.tasks = 0
         self._quiet = quiet
         self._memory_kills: int | None = None
@@ -208,5 +209,7 @@ def _apart() -> dict[str, Any]:
     # A session of its own: Ctrl-C in the terminal is for TensorBoard, and one signal reaches the
     # worker and its children.
     if sys.platform == "win32":
+        import subprocess
+
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
     return {"start_new_session": True}

@@ -20,7 +20,6 @@ from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, cast
 
 import msgspec
-from isal import igzip
 
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.sources import places
@@ -217,6 +216,8 @@ def _tar_file(file: IO[bytes]) -> tuple[_Metered, bool]:
     """The archive, inflated, and whether it was compressed."""
     compressed = file.read(len(GZIP)) == GZIP
     file.seek(0)
+    from isal import igzip
+
     return _Metered(cast("Any", igzip).open(file) if compressed else file), compressed
 
 

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import json
 import os
-import secrets
 import shutil
 import tempfile
 import threading
@@ -49,7 +48,7 @@ class CacheFolder:
         self.remote: RemoteCache | None = None
         self._limit = settings.cache_limit_bytes
         self._own = not settings.use_cache
-        self._once = secrets.token_hex(8)
+        self._once = os.urandom(8).hex()
         self._lock = threading.Lock()
         if self._own:
             self.path = self._make_own()

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import secrets
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -40,7 +39,7 @@ def folder_name(url: str) -> str:
 @contextlib.contextmanager
 def _whole(path: Path) -> Iterator[IO[bytes]]:
     """A file to be written, which has its name when it is whole, and is not there before."""
-    part = path.with_name(f"{path.name}.{secrets.token_hex(4)}.part")
+    part = path.with_name(f"{path.name}.{os.urandom(4).hex()}.part")
     try:
         with open(part, "wb") as file:
             yield file
@@ -152,7 +151,7 @@ class RemoteCache:
             if self.url.scheme in _WHOLE_OR_NOTHING:
                 self._fs.put_file(str(copy), target)
             else:
-                part = f"{target}.{secrets.token_hex(4)}.part"
+                part = f"{target}.{os.urandom(4).hex()}.part"
                 self._fs.makedirs(self._path, exist_ok=True)
                 self._fs.put_file(str(copy), part)
                 self._fs.mv(part, target)

@@ -21,9 +21,11 @@ StepRow = NewType("StepRow", int)
 TrackRow = NewType("TrackRow", int)
 
 
-def unique_values(values: Array) -> Array:
-    """The values that occur, ascending. ``np.unique`` gives the same, and imports ``numpy.ma`` for that: 10 ms."""
-    ordered = np.sort(values, axis=None)
+def unique_values(*values: Array) -> Array:
+    """The values that occur in some arrays, ascending. ``np.unique`` gives the same, and imports ``numpy.ma`` for that: 10 ms."""
+    ordered = np.sort(
+        values[0] if len(values) == 1 else np.concatenate(values, axis=None), axis=None
+    )
     first = np.ones(len(ordered), np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
     return ordered[first]

@@ -29,7 +29,7 @@ from torch_tb_profiler.analysis.figures.step_table import counted as counted
 from torch_tb_profiler.analysis.figures.step_table import step_table
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.categories import CATEGORIES
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.display import TEXTS, DisplayColumn, DisplayTable, listed
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_count, format_counted, format_names, format_ns, plural
@@ -156,7 +156,7 @@ def kinds_of_steps(names: Sequence[str], kind: Ints, wall: Ints, usual: Mask) ->
     from torch_tb_profiler.views.wire import KindOfSteps
 
     found = []
-    for number in np.unique(kind[usual & (kind >= 0)]).tolist():
+    for number in unique_values(kind[usual & (kind >= 0)]).tolist():
         rows = np.flatnonzero(usual & (kind == number))
         median = int(rows[middle(wall[rows])])
         told = KindOfSteps(

@@ -132,10 +132,17 @@ def _ascending(time: Ints) -> bool:
 
 
 def _measure(points: Intervals, begin: Ints, end: Ints) -> Ints:
-    if not len(points.start):
-        return np.zeros(len(begin), np.int64)
-    total = totals(points)
-    return length_before(points, total, end) - length_before(points, total, begin)
+    result = np.zeros(len(begin), np.int64)
+    if len(points.start):
+        total = totals(points)
+        for first in range(0, len(begin), BLOCK):
+            block = slice(first, first + BLOCK)
+            np.subtract(
+                length_before(points, total, end[block]),
+                length_before(points, total, begin[block]),
+                out=result[block],
+            )
+    return result
 
 
 def totals(points: Intervals) -> Ints:

@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.facts.device_causes import latest_before
 from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
 from torch_tb_profiler.hardware.fused_names import fused_name
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, unique_values
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
@@ -80,7 +80,7 @@ def compiled_calls(trace: Trace, facts: Facts) -> CompiledCalls:
         is_call &= fused[name] | (device > 0)
     alone = work[(launcher < 0) & fused[name[work]]]
     device[alone] = spans["dur"][alone]
-    row = np.union1d(np.flatnonzero(is_call), alone)
+    row = unique_values(np.flatnonzero(is_call), alone)
     place = {
         key: np.where(at[row] >= 0, name[at[row]], -1).astype(np.int64)
         for key, at in around.items()

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.hardware.counter_names import counter_unit, operations_of
 from torch_tb_profiler.hardware.peaks import Peaks as Peaks
 from torch_tb_profiler.hardware.peaks import peaks_of
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, unique_values
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -171,7 +171,7 @@ def peaks_of_ranges(trace: Trace, facts: Facts, profiled: ProfiledKernels, file:
     Raises SourceError if that file cannot be read.
     """
     listed = device_properties(trace)
-    kinds = {listed.get(device) for device in np.unique(profiled.launches.device).tolist()}
+    kinds = {listed.get(device) for device in unique_values(profiled.launches.device).tolist()}
     if len(kinds) != 1 or (kind := kinds.pop()) is None:
         return Peaks(None, None, "", {})
     vendor = facts.summary.vendor

@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.critical_path.ranks_table import origins
 from torch_tb_profiler.analysis.distributed.arrivals import Latest
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 
 OWN_WORK = (
@@ -131,7 +131,7 @@ def _blame(
         silent = Blame(step, last.rank, last.also, last.held, 0, (), True), *none
     # What a rank did before it met the one that waited delays both.
     since = path.end[own] > (last.since if last else 0)
-    ranks = np.unique(path.rank[own][since])
+    ranks = unique_values(path.rank[own][since])
     ranks = ranks[work.compares(step, ranks)]
     if not len(ranks):
         return silent

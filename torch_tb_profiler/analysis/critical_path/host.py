@@ -9,10 +9,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.arrays.nesting import nearest, still_open
 from torch_tb_profiler.analysis.critical_path.device import in_call
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
@@ -47,6 +50,8 @@ QUEUE = 1_000
 """A launch waits while so many pieces of work are launched and have not begun: drivers keep 1,024 at most."""
 LONG_CALL = 4
 """It waited if it took so many times as long as is usual."""
+_BLOCK = 1 << 16
+"""Segments that are looked at together."""
 _OF_ROLE = {
     Role.OPERATOR: PathCause.OPERATOR,
     Role.PYTHON: PathCause.PYTHON,
@@ -59,20 +64,47 @@ class HostSegments(msgspec.Struct, frozen=True):
     """Arrays of shape (segments,), ordered by (track, start); those of a track cover it from the begin
     of its first span to the end of its last.
 
-    track: row of tracks, int32. start, end: ns. span: innermost row of spans, int32, −1 while none is open.
+    start, end: ns. span: innermost row of spans, int32, −1 while none is open.
     cause: ``PathCause``. bounds: by row of tracks the position of its first segment, of shape (tracks + 1,).
     """
 
-    track: Array
     start: Ints
     end: Ints
     span: Array
     cause: Array
     bounds: Ints
 
+    @property
+    def track(self) -> Array:
+        """Row of tracks of each, int32; made anew each time."""
+        return np.repeat(np.arange(len(self.bounds) - 1, dtype=np.int32), np.diff(self.bounds))
+
     def of_track(self, track: int) -> slice:
         """The segments of a thread."""
         return slice(int(self.bounds[track]), int(self.bounds[track + 1]))
+
+    def blocks(self, track: int, since: int, until: int) -> Iterator[slice]:
+        """The segments of a thread that reach into a time, ns, some at a time: nearly all segments are those of one thread."""
+        own = self.of_track(track)
+        first = own.start + int(np.searchsorted(self.end[own], since, side="right"))
+        stop = own.start + int(np.searchsorted(self.start[own], until, side="left"))
+        for begin in range(first, stop, _BLOCK):
+            yield slice(begin, min(begin + _BLOCK, stop))
+
+    def periods(self, chosen: Mask) -> dict[int, Intervals]:
+        """When threads are in some segments, by row of tracks; those that follow each other touch."""
+        found = {}
+        for track in range(len(self.bounds) - 1):
+            own = self.of_track(track)
+            edge = np.flatnonzero(np.diff(chosen[own], prepend=False, append=False))
+            if len(edge):
+                start, end = self.start[own], self.end[own]
+                found[track] = Intervals(start[edge[::2]], end[edge[1::2] - 1])
+        return found
+
+    def on_all(self, time: Intervals) -> dict[int, Intervals]:
+        """Some periods as those of all threads, by row of tracks."""
+        return dict.fromkeys(range(len(self.bounds) - 1), time)
 
     def first_of(self, track: Ints) -> Ints:
         """When each thread begins, ns; of one without segments, after everything."""
@@ -105,12 +137,11 @@ def host_segments(trace: Trace, facts: Facts, blocking: Mask) -> HostSegments:
     del start, end, parent, order
     bounds = np.cumsum([len(part[0]) for part in parts])
     columns = [list(column) for column in zip(*parts, strict=True)]
-    on = np.repeat(np.arange(len(parts) - 1, dtype=np.int32), np.diff(bounds))
     del parts
     # One after the other: the thread of a program has nearly all of them.
     span = np.append(row, -1).astype(np.int32)[np.concatenate(columns.pop())]
     until, begin = np.concatenate(columns.pop()), np.concatenate(columns.pop())
-    return HostSegments(on, begin, until, span, _causes(trace, facts, blocking)[span], bounds)
+    return HostSegments(begin, until, span, _causes(trace, facts, blocking)[span], bounds)
 
 
 @compiled_as(segments)

@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.critical_path.device import DeviceWork, ending_order
 from torch_tb_profiler.analysis.critical_path.host import HostSegments
 from torch_tb_profiler.analysis.critical_path.locks import LockWaits
-from torch_tb_profiler.store.columns import Ints, Mask, is_one_of
+from torch_tb_profiler.store.columns import Ints, Mask, is_one_of, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
@@ -127,7 +127,7 @@ def _beside_nothing(
         return (np.zeros(0, np.int64),) * 2
     order = np.argsort(begin, kind="stable")
     begin, end, target = begin[order], end[order], target[order]
-    time = np.unique(np.concatenate((begin, end, stop)))
+    time = unique_values(np.concatenate((begin, end, stop)))
     at = np.searchsorted(start, time, side="left") - 1
     time = time[(at >= 0) & (time <= np.append(stop, -1)[at])]
     # Of those that had begun the one that ends last.

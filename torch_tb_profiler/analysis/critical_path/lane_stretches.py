@@ -6,7 +6,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
 from torch_tb_profiler.analysis.critical_path.lanes import COLUMNS, PARTS, PathSegments
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
@@ -68,8 +68,8 @@ def stretches(
     segment the stretch that has its middle, and whether that is of its key.
     """
     (whole, rest), bins = divmod(bounds[1] - bounds[0], COLUMNS), np.arange(COLUMNS + 1)
-    edges = np.unique(bounds[0] + whole * bins + rest * bins // COLUMNS)
-    cuts = np.unique(np.concatenate((edges, start)))
+    edges = unique_values(bounds[0] + whole * bins + rest * bins // COLUMNS)
+    cuts = unique_values(np.concatenate((edges, start)))
     piece = np.searchsorted(start, cuts[:-1], side="right") - 1
     part = np.searchsorted(edges, cuts[:-1], side="right") - 1
     first, group = group_rows((part, key[piece]))

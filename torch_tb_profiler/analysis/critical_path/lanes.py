@@ -42,7 +42,7 @@ from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.facts.step_work import OPTIMIZER
 from torch_tb_profiler.analysis.facts.workload_kind import BACKWARD
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
@@ -310,7 +310,7 @@ def path_lanes(path: PathSegments, sources: Mapping[int, Source]) -> Lanes:
     beside: dict[int, list[Intervals]] = {}
     everything: dict[int, list[Intervals]] = {}
     cuts = [_NO_TIMES]
-    for place in np.unique(path.source).tolist():
+    for place in unique_values(path.source).tolist():
         own = path.source == place
         source = sources.get(place, Source(NO_WORK))
         shift, work = source.shift, source.work
@@ -319,7 +319,7 @@ def path_lanes(path: PathSegments, sources: Mapping[int, Source]) -> Lanes:
         cuts.append(cut)
         when = subtract(when, cut)
         own_on: dict[int, Intervals] = {}
-        for number in np.unique(part[own]).tolist():
+        for number in unique_values(part[own]).tolist():
             mine = own & (part == number)
             own_on[number] = intersect(union(path.start[mine], path.end[mine]), when)
         python, backward = _PLACE["host", "python"], _PLACE["host", "backward"]

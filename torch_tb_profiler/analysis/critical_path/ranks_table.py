@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of,
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.strings import StringBuilder, StringTable
 
@@ -80,7 +80,7 @@ def origin_columns(
     columns = {
         key: np.full(len(event), -1, np.int64) for key in ("name", "operator", "module", "line")
     }
-    for number in np.unique(rank).tolist():
+    for number in unique_values(rank).tolist():
         opened = open_rank(number)
         own = np.flatnonzero(rank == number)
         for key, found in (origins(opened, event[own]) if opened else {}).items():

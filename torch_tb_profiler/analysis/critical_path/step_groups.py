@@ -23,7 +23,7 @@ from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.figures.median_step import middle
 from torch_tb_profiler.analysis.figures.step_kinds import agreed, plain_names
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.columns import Ints, Mask, unique_values
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import StringTable
@@ -141,7 +141,7 @@ def run_groups(
     on the path call so. ``asked``: index of the rank whose own steps are told, −1 none.
     """
     count, width = len(figures.steps.names), len(GROUPS)
-    opened = {rank: open_rank(rank) for rank in np.unique(path.rank).tolist()}
+    opened = {rank: open_rank(rank) for rank in unique_values(path.rank).tolist()}
     facts = {rank: trace.facts for rank, trace in opened.items() if trace is not None}
     has_device = any(own.summary.has_device for own in facts.values())
     key = path.step * width + groups_of_causes(has_device)[path.cause]

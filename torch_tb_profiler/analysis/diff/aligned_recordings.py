@@ -26,7 +26,7 @@ from torch_tb_profiler.analysis.diff.step_path import GroupTimes, Stretches
 from torch_tb_profiler.analysis.match.events import match_steps, step_events
 from torch_tb_profiler.analysis.match.names import same_texts
 from torch_tb_profiler.analysis.match.order import common_subsequence
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, unique_values
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -106,7 +106,7 @@ class AlignedRecordings(msgspec.Struct, frozen=True):
         last = len(self.axis) - 1
         # The tie before each edge and that behind it: what is wider than a part stands for itself.
         at = np.clip(np.searchsorted(self.axis, edges, side="right") - 1, 0, last)
-        at = np.unique(np.concatenate((at, np.minimum(at + 1, last), np.array([0, last]))))
+        at = unique_values(np.concatenate((at, np.minimum(at + 1, last), np.array([0, last]))))
         axis = self.axis[at]
         fine = max(1, (end - begin) // parts)
         coarse = max(fine, begin // OUTSIDE, (self.length - end) // OUTSIDE)

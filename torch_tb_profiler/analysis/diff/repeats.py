@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.facts.step_kinds import (
 )
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.match.names import stable_name, without_numbers
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.columns import Ints, Mask, unique_values
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
@@ -93,7 +93,7 @@ def _busiest(trace: Trace, row: Ints, nested: bool) -> dict[str, Repeated]:
     key = np.zeros(len(trace.strings) + 1, np.int64)
     note = np.zeros(len(key), np.bool_)
     note[spans["name"][row[spans["role"][row] == Role.ANNOTATION]]] = True
-    for number in np.unique(spans["name"][row]).tolist():
+    for number in unique_values(spans["name"][row]).tolist():
         text = stable_name(trace.strings[number])
         # What numbers an item tells it from all others.
         text = without_numbers(text) if note[number] else text
@@ -106,7 +106,7 @@ def _busiest(trace: Trace, row: Ints, nested: bool) -> dict[str, Repeated]:
     chosen = max(found, key=lambda rows: int(spans["dur"][rows].sum()))
     texts, of = list(keys), key[spans["name"][chosen]]
     time = sum_by(of, len(texts), spans["dur"][chosen])
-    used = np.unique(of)
+    used = unique_values(of)
     most = used[np.argsort(-time[used], kind="stable")][:MOST_NAMES].tolist()
     starts = spans["start"][chosen]
     return {texts[n]: Repeated(np.sort(starts[of == n]), int(time[n])) for n in most}

@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection, complete, has_steps, sums_in
 from torch_tb_profiler.analysis.match.paths import PathCosts
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints, Table, unique_values
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -81,7 +81,7 @@ class Side(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def sample(self) -> Sample:
         """The step times as the test takes them."""
-        facts, tested = self.facts, np.union1d(self.steps, self.odd)
+        facts, tested = self.facts, unique_values(self.steps, self.odd)
         sample = Sample(
             lengths_of(facts, tested),
             shapes=shapes_of(facts, self.steps),

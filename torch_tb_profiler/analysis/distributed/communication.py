@@ -34,7 +34,7 @@ from torch_tb_profiler.analysis.facts.host_names import distinct, host_names
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.hardware.kernel_names import communication_library
 from torch_tb_profiler.store import insight_schema as schema
-from torch_tb_profiler.store.columns import Ints, Table
+from torch_tb_profiler.store.columns import Ints, Table, unique_values
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
@@ -205,7 +205,7 @@ def _groups(trace: Trace, calls: CollectiveCalls) -> tuple[list[str], Ints]:
     """Name and size of each call's process group; the header's group if it lists only one."""
     number = argument_column(trace["collective_args"], calls.argument, "group")
     size = argument_column(trace["collective_args"], calls.argument, "group_size")
-    text = {value: trace.strings[value] for value in np.unique(number).tolist()}
+    text = {value: trace.strings[value] for value in unique_values(number).tolist()}
     listed = distributed_info(trace).get("pg_config")
     only = (
         listed[0]

@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.distributed.collectives import (
     match_collectives,
 )
 from torch_tb_profiler.analysis.distributed.rank import TRANSFER, Rank, matchable
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 
 MOST_CELLS = 1 << 22
 """Ranks × matched collectives of a run."""
@@ -68,7 +68,7 @@ def match_ranks(ranks: Sequence[Rank]) -> RunMatches:
         return RunMatches(matching, (), cut)
     why: dict[tuple[str, str], Reason] = {}
     for mask, reason in ((arguments, "arguments"), (group & ~arguments, "group")):
-        for number in np.unique(matches.label[mask]).tolist():
+        for number in unique_values(matches.label[mask]).tolist():
             label = matches.labels[number]
             why.setdefault((label.kind, label.group), reason)  # type: ignore[arg-type]
     rows = [collectives.row for collectives in considered]

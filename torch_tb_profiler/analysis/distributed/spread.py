@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.distributed.measures import LEAST_RANKS, WORTH, 
 from torch_tb_profiler.analysis.distributed.rank import SHARES, Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.facts.step_kinds import NORMAL_MAD, ODD_DEVIATIONS
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, unique_values
 
 RankFigure = Literal["step", "computation", "busy", "exposed", "memory"]
 FIGURES: tuple[RankFigure, ...] = get_args(RankFigure)
@@ -171,7 +171,7 @@ def where(members: Ints, dimensions: Sequence[Dimension]) -> dict[Dimension, lis
     inside = mask_of(len(dimensions[0].place), members)
     covers = []
     for dimension in dimensions:
-        places = np.unique(dimension.place[members])
+        places = unique_values(dimension.place[members])
         if (dimension.place < 0).any() or len(places) > dimension.size // 2:
             continue
         cover = np.isin(dimension.place, places)

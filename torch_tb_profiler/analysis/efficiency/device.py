@@ -9,6 +9,7 @@ from torch_tb_profiler.hardware.peaks import changed as changed
 from torch_tb_profiler.hardware.peaks import peaks_of
 from torch_tb_profiler.hardware.peaks import usable as usable
 from torch_tb_profiler.hardware.peaks import version as version
+from torch_tb_profiler.store.columns import unique_values
 from torch_tb_profiler.store.model import Facts
 
 
@@ -27,7 +28,7 @@ def busiest_device(facts: Facts) -> int:
 def working_devices(facts: Facts) -> int:
     """The number of devices that ran kernels in the steps; at least 1."""
     table = facts["device_steps"]
-    return max(1, len(np.unique(table["device"][table["kernel_time"] > 0])))
+    return max(1, len(unique_values(table["device"][table["kernel_time"] > 0])))
 
 
 def device_peaks(facts: Facts, file: str = "") -> Peaks:

@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.facts.host_names import host_names
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.matrix_cores import operator_could
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
@@ -61,7 +61,7 @@ class Families(msgspec.Struct, frozen=True):
 def families(facts: Facts, insight: Insight, selection: Selection, rows: Rows) -> Families:
     """The totals per family; ``rows`` come from ``workload_rows``."""
     listed = np.append(insight["workloads"]["family"], NONE)
-    used = np.unique(listed)
+    used = unique_values(listed)
     used = used[used != NONE]
     # Family numbers: NOT_MODELLED first, then the models' families, then unknown.
     n = len(NOT_MODELLED) + len(used) + 1

@@ -26,7 +26,7 @@ from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.hardware.kernel_names import HOST_COPY
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.hardware.peaks import Peaks
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.strings import NONE
 
@@ -253,7 +253,7 @@ def _of_kernels(
 def _host_copies(insight: Insight) -> Mask:
     """Which insight strings name a copy from or to the host."""
     is_copy = np.zeros(len(insight.strings) + 1, np.bool_)
-    for number in np.unique(insight["workload_kernels"]["kernel"]).tolist():
+    for number in unique_values(insight["workload_kernels"]["kernel"]).tolist():
         is_copy[number] = HOST_COPY.match(insight.strings[number]) is not None
     return is_copy
 

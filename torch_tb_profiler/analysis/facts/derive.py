@@ -8,12 +8,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec.structs import asdict, replace
 
+from torch_tb_profiler.analysis.arrays.beside import Start, beside
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, join, measure, union, window_at
 from torch_tb_profiler.analysis.arrays.nesting import nest_rows
@@ -90,13 +90,13 @@ from torch_tb_profiler.store.summary import EventCounts, Summary, Workload, Work
 
 def derive(trace: Trace, part: str = "", parts: Sequence[str] = ()) -> Facts:
     """The facts of a trace; any trace has facts, an empty one too. ``part``, ``parts``: as in ``Summary``."""
-    # The nesting of all host spans needs nothing else, and numpy lets other threads run meanwhile.
-    with ThreadPoolExecutor(1) as beside:
-        facts = _derive(trace, beside, beside.submit(enclosing_spans, trace))
+    with beside(trace["spans"].n) as start:
+        # The nesting of all host spans needs nothing else.
+        facts = _derive(trace, start, start(enclosing_spans, trace))
     return replace(facts, summary=replace(facts.summary, part=part, parts=tuple(parts)))
 
 
-def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
+def _derive(trace: Trace, start: Start, nested: Callable[[], Array]) -> Facts:
     spans, tree = trace["spans"], call_tree(trace)
     give_back_memory()
     names, caused = tree.names, causes(trace, tree, tree.names)
@@ -112,10 +112,10 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     strings = StringBuilder(trace.strings)
     devices, device_steps = device_tables(trace, caused, windows, matrix, strings, maker)
     active = _active_sets(trace, tree, names, caused, communication)
-    enclosing = nested.result()
+    enclosing = nested()
     give_back_memory()
     earlier = stretches(silent["earlier_work"], silent=False)
-    breakdown = beside.submit(break_down, active, windows.start, windows.end, earlier)
+    breakdown = start(break_down, active, windows.start, windows.end, earlier)
     stacks, frames = _stacks(trace, tree, enclosing, strings, replays.launch, replayed)
     step = window_at(windows.host_start, windows.host_end, spans["start"][tree.row])
     step = joined(step, replayed.step)
@@ -123,7 +123,7 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     named = attribute(trace, tree, caused, windows, replays, replayed, strings)
     within = step, stacks.of_node, named.of_node, silent["unrecorded_work"]["launch"]
     operators = operator_facts(trace, tree, caused, replayed, matrix, *within)
-    links = beside.submit(span_links, trace, tree, caused, windows, enclosing)
+    links = start(span_links, trace, tree, caused, windows, enclosing)
     overlapping = tree.row[tree.overlapping]
     del tree, within, enclosing, nested
     give_back_memory()
@@ -135,13 +135,13 @@ def _derive(trace: Trace, beside: Executor, nested: Future[Array]) -> Facts:
     launched = _launched(windows, iterations, caused)
     kinds = _kinds(trace, windows, launched, made, caused, names, workload)
     tables: dict[str, Table] = {
-        "steps": _steps(windows, kinds, breakdown.result()),
+        "steps": _steps(windows, kinds, breakdown()),
         "step_kinds": fact_schema.STEP_KINDS.build(**kinds.columns),
         **silent,
         "devices": devices,
         "device_steps": device_steps,
         "unnamed_steps": named.unnamed_steps,
-        "span_links": links.result(),
+        "span_links": links(),
         **frames,
         **made,
         **of_replays,

@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
 from torch_tb_profiler.analysis.facts.step_kinds import SAME_MIX, contents, micro_batches
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.model import Facts
 
 GROWING = "growing"
@@ -139,7 +139,7 @@ def of_one_kind(facts: Facts, rows: Ints) -> Ints:
     """
     what = np.append(facts["step_kinds"]["what"], StepKind.COLD)
     kind = facts["steps"]["kind"][rows]
-    several = len(np.unique(kind[what[kind] != StepKind.COLD])) > 1
+    several = len(unique_values(kind[what[kind] != StepKind.COLD])) > 1
     return of_leading_kind(facts, rows) if several else rows
 
 
@@ -174,9 +174,9 @@ def common_kinds(a: Facts, b: Facts) -> CommonKinds:
     # A recording without training does not tell what is validated.
     does = [np.where(np.isin(own, _BY_CALLS), StepKind.UNNAMED, own) for own in what]
     partner = np.full(a["step_kinds"].n, -1, np.int64)
-    for said in np.unique(does[0]).tolist():
+    for said in unique_values(does[0]).tolist():
         alike = [np.flatnonzero(own == said) for own in does]
-        for value in np.unique(content[0][alike[0]]).tolist():
+        for value in unique_values(content[0][alike[0]]).tolist():
             same = [rows[content[side][rows] == value] for side, rows in enumerate(alike)]
             _pair(partner, *same, *number)
         if said == StepKind.COLD and len(alike[1]):

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.arrays.grouping import picked, positions_of
 from torch_tb_profiler.store.columns import Ints, Table
 from torch_tb_profiler.store.model import Trace
 
@@ -17,14 +19,14 @@ PAUSE = 1_000_000
 
 
 class BackwardCalls(msgspec.Struct, frozen=True):
-    """row: the engine's calls of backward functions that have a number; number: theirs, ascending. sequence: number
-    of every row of spans, −1 none. every: all of the engine's calls, ascending; since: when the one before
+    """row: the engine's calls of backward functions that have a number; number: theirs, ascending. arguments: of
+    operators. every: all of the engine's calls, ascending; since: when the one before
     each ended, at most ``PAUSE`` before its begin: the engine's own time.
     """
 
     row: Ints
     number: Ints
-    sequence: Ints
+    arguments: Table
     every: Ints
     since: Ints
 
@@ -32,14 +34,18 @@ class BackwardCalls(msgspec.Struct, frozen=True):
     def of(cls, trace: Trace, row: Ints) -> BackwardCalls:
         """From a trace; ``row``: the engine's calls of backward functions in it."""
         spans, args = trace["spans"], trace["operator_args"]
-        sequence = np.full(spans.n, -1, np.int64)
-        sequence[args["span"]] = args["sequence"]
         every = row[np.argsort(spans["track"][row], kind="stable")]
         since = _since(spans, every)
-        row = row[sequence[row] >= 0]
-        order = np.argsort(sequence[row], kind="stable")
         by_row = np.argsort(every)
-        return cls(row[order], sequence[row[order]], sequence, every[by_row], since[by_row])
+        calls = cls(row, row, args, every[by_row], since[by_row])
+        number = calls.found_by(row)
+        order = np.argsort(number, kind="stable")
+        order = order[number[order] >= 0]
+        return replace(calls, row=row[order], number=number[order])
+
+    def found_by(self, row: Ints) -> Ints:
+        """The sequence number that each of some rows of spans has, −1 none."""
+        return picked(self.arguments["sequence"], positions_of(self.arguments["span"], row))
 
     def begins(self, row: Ints) -> Ints:
         """When the engine began with some of its calls, ns."""
@@ -54,7 +60,7 @@ class BackwardCalls(msgspec.Struct, frozen=True):
 
     def after(self, calls: Ints) -> int:
         """The number that the first of some calls found; −1 unknown."""
-        found = self.sequence[calls]
+        found = self.found_by(calls)
         found = found[found >= 0]
         return int(found[0]) if len(found) else -1
 

@@ -18,14 +18,14 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked, sum_by
-from torch_tb_profiler.analysis.arrays.intervals import measure, union
+from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty
 from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit, Simulation
-from torch_tb_profiler.store.columns import Array, Ints, Mask, is_one_of
+from torch_tb_profiler.store.columns import Array, Ints, Mask, is_one_of, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import PythonFrame
 from torch_tb_profiler.store.roles import Role
@@ -74,21 +74,25 @@ class Removed:
 
     def __init__(self, unchanged: Durations) -> None:
         self._unchanged = unchanged
-        self._gone = (np.zeros(len(unchanged.work)), np.zeros(len(unchanged.segment)))
+        self._gone: list[Array] = []
         self._each: list[tuple[int, list[tuple[Array, Array]]]] = []
 
     def _removes(self, changed: Durations) -> list[tuple[Array, Array]]:
         """Positions of what a change shortens, and by how much: of device work and of segments."""
         found = []
         for part in ("work", "segment"):
-            row = changed.differs.get(part, np.zeros(0, np.int64))
-            gone = getattr(self._unchanged, part)[row] - getattr(changed, part)[row]
-            # Those of each claim are kept: half the memory of the usual index.
-            found.append((row[gone > 0].astype(np.int32), gone[gone > 0]))
+            blocks = [
+                (row[gone > 0], gone[gone > 0]) for row, gone in self._unchanged.less(changed, part)
+            ]
+            none = np.zeros(0, np.int32), np.zeros(0)
+            rows, times = zip(none, *blocks, strict=True)
+            found.append((np.concatenate(rows), np.concatenate(times)))
         return found
 
     def told(self, changed: Durations) -> int:
         """Which claim says most of what a change removes, where claims together say half of it; -1 none."""
+        if not self._each:
+            return -1
         removes = self._removes(changed)
         removed = sum(float(more.sum()) for _, more in removes)
         again = sum(
@@ -112,6 +116,10 @@ class Removed:
     def add(self, number: int, changed: Durations) -> None:
         """Notes what the change of a claim removes."""
         removes = self._removes(changed)
+        if not self._each:
+            self._gone = [
+                np.zeros(len(all_of)) for all_of in (self._unchanged.work, self._unchanged.segment)
+            ]
         self._each.append((number, removes))
         for gone, (row, more) in zip(self._gone, removes, strict=True):
             gone[row] = np.maximum(gone[row], more)
@@ -155,12 +163,8 @@ class PathTime:
             at = is_one_of(self._cause, _DEVICE_WAITS)
             acted[at] = self._time[at]
         if "segment" in differs:
-            shorter = differs["segment"]
-            shorter = shorter[changed.segment[shorter] < before.segment[shorter]]
-            tracks = graph.host.track[shorter]
-            for thread in np.unique(tracks).tolist():
-                own = shorter[tracks == thread]
-                periods = union(graph.host.start[own], graph.host.end[own])
+            shorter = graph.host.periods(changed.segment < before.segment)
+            for thread, periods in shorter.items():
                 own = np.flatnonzero(((self._track == thread) | (self._track < 0)) & ~device)
                 reached = measure(periods, self._start[own], self._end[own])
                 acted[own] = np.maximum(acted[own], reached)
@@ -241,7 +245,7 @@ def is_the_work(context: RuleContext, path: PathTime, candidate: Candidate, acte
     row = row[(spans["role"][row] == Role.PYTHON) & (taken >= WHOLE * spans["dur"][row])]
     if not len(row):
         return False
-    texts = context.trace.strings.many(np.unique(spans["name"][row]))
+    texts = context.trace.strings.many(unique_values(spans["name"][row]))
     functions = [frame.function if (frame := PythonFrame.of(text)) else "" for text in texts]
     if any(name in _PROTOCOL for name in functions):
         return True

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked, positions_of
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, union
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, union
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.what_if.changes import without_sync
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations, take_away
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.analysis.what_if.stages import Stage, StagedEdit, in_order, stage_of
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, unique_values
 
 
 def together(*parts: Edit) -> Edit:
@@ -88,17 +88,9 @@ def thread_time_gone(track: Ints, start: Ints, end: Ints) -> Edit:
     """Of single threads (rows of tracks), some stretches of time are gone, ns; the arrays have one entry each."""
 
     def edit(scene: Scene, durations: Durations) -> None:
-        host = scene.graph.host
-
-        def gone() -> tuple[Ints, Ints]:
-            time = np.zeros(len(host.start), np.int64)
-            for thread in np.unique(track).tolist():
-                mine, own = track == thread, host.of_track(thread)
-                periods = union(start[mine], end[mine])
-                time[own] = measure(periods, host.start[own], host.end[own])
-            return np.flatnonzero(time), time[time > 0]
-
-        take_away(durations, *scene.once(edit, gone))
+        threads = [(thread, track == thread) for thread in unique_values(track).tolist()]
+        periods = {thread: union(start[mine], end[mine]) for thread, mine in threads}
+        take_away(durations, scene.graph.host, periods)
 
     return edit
 
@@ -119,12 +111,7 @@ def host_time_gone(time: Intervals) -> Edit:
 
     def edit(scene: Scene, durations: Durations) -> None:
         host = scene.graph.host
-
-        def gone() -> tuple[Ints, Ints]:
-            taken = measure(time, host.start, host.end)
-            return np.flatnonzero(taken), taken[taken > 0]
-
-        take_away(durations, *scene.once(edit, gone))
+        take_away(durations, host, host.on_all(time))
 
     return edit
 
@@ -136,12 +123,12 @@ def stretches_take(track: Ints, start: Ints, end: Ints, factor: Array) -> Edit:
 
     def edit(scene: Scene, durations: Durations) -> None:
         host = scene.graph.host
-        for thread in np.unique(track).tolist():
-            own = host.of_track(thread)
+        for thread in unique_values(track).tolist():
             mine = np.flatnonzero(track == thread)
             mine = mine[np.argsort(start[mine], kind="stable")]
-            place = np.searchsorted(start[mine], host.start[own], side="right") - 1
-            inside = (place >= 0) & (host.end[own] <= end[mine[place]])
-            durations.segment[own] *= np.where(inside, factor[mine[place]], 1.0)
+            for own in host.blocks(thread, int(start[mine[0]]), int(end[mine].max())):
+                place = np.searchsorted(start[mine], host.start[own], side="right") - 1
+                inside = (place >= 0) & (host.end[own] <= end[mine[place]])
+                durations.segment[own] *= np.where(inside, factor[mine[place]], 1.0)
 
     return StagedEdit(Stage.SCALE, edit)

@@ -26,13 +26,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
+from torch_tb_profiler.analysis.arrays.beside import beside
 from torch_tb_profiler.analysis.arrays.grouping import picked, positions_of, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
@@ -77,8 +76,6 @@ SHOWN = 20
 EXPECT_IDLE = (WorkloadKind.CAPTURE, WorkloadKind.MICROBENCHMARK, WorkloadKind.SINGLE_KERNEL)
 """Kinds of work between whose kernels a device is idle by design: only what makes these shorter counts, and what happens
 once."""
-_LARGE = 50_000
-"""Spans from which on a second thread saves more than it costs, 10 ms (measured)."""
 EXPLAINS = 0.25
 """Share of what a place would save without its work, from which on a cause of that work stands for the place."""
 ONE_STEP = 0.1
@@ -138,34 +135,31 @@ def _claims(
     said, guessed = Removed(unchanged), Removed(unchanged)
     kind = context.facts.summary.workload.kind
     idles, captures = kind in EXPECT_IDLE, kind == WorkloadKind.CAPTURE
-    for key, candidate in _candidates(context):
-        rule = RULES[key]
-        edit = edit_of(candidate)
-        if edit is None:
-            claims.append(Claim(key, candidate, None, nothing))
-            continue
-        changed = simulation.changed([edit])
+
+    # A function: what is changed for one claim is let go before the next.
+    def weigh(key: str, candidate: Candidate, edit: Edit) -> None:
+        rule, changed = RULES[key], simulation.changed([edit])
         planned = idles and not rule.artefact and (captures or not candidate.unplanned)
         if planned and not (changed.work < unchanged.work).any():
-            continue
+            return
         if _little(context, simulation, changed):
-            continue
+            return
         # With an edit of its own the change only says in words what that does.
         change = candidate.change if candidate.edit is None else None
         acted = path.acted_on(changed)
         if rule.place >= GENERIC_PLACE and is_the_work(context, path, candidate, acted):
-            continue
+            return
         time = path.of_steps(acted)
         saved = _saved(context, simulation, changed, change, time)
         if saved is None:
             small.append(Claim(key, candidate, edit, nothing, time))
-            continue
+            return
         unknown = path.unknown() if path.silent(acted) else np.zeros(len(saved), np.bool_)
         if rule.place >= GENERIC_PLACE:
             # Of a step of which nothing was recorded nothing is known.
             saved[unknown] = 0
             if not saved.any():
-                continue
+                return
         claim = Claim(key, candidate, edit, saved, time)
         if unknown[context.steps].all() and not context.has_device:
             claim.certainty = "theoretical"
@@ -181,9 +175,14 @@ def _claims(
             guessed.add(len(claims), changed)
         else:
             said.add(len(claims), changed)
-        if claim.certainty != "theoretical":
             path.say(acted)
         claims.append(claim)
+
+    for key, candidate in _candidates(context):
+        if (edit := edit_of(candidate)) is None:
+            claims.append(Claim(key, candidate, None, nothing))
+        else:
+            weigh(key, candidate, edit)
     return claims
 
 
@@ -242,13 +241,11 @@ def _judge(context: RuleContext, simulation: Simulation, claim: Claim, silent: b
 
 
 def _candidates(context: RuleContext) -> Iterator[tuple[str, Candidate]]:
-    """What the rules find, in their order; in a large trace the next ones look while the change of one is simulated."""
-    judged, large = _can_judge(context), context.trace["spans"].n >= _LARGE
-    with ThreadPoolExecutor(1) as beside:
+    """What the rules find, in their order; the next ones look while the change of one is simulated."""
+    judged = _can_judge(context)
+    with beside(context.trace["spans"].n) as start:
         claims = {
-            key: beside.submit(rule.claim, context).result
-            if large
-            else partial(rule.claim, context)
+            key: start(rule.claim, context)
             for key, rule in RULES.items()
             if rule.claim
             and (judged or rule.of_memory)
@@ -286,9 +283,9 @@ def _little(context: RuleContext, simulation: Simulation, durations: Durations) 
     if "waits" in durations.differs:
         return False
     removed = sum(
-        float(np.maximum(getattr(unchanged, part)[row] - getattr(durations, part)[row], 0).sum())
-        for part, row in durations.differs.items()
-        if part in ("segment", "work", "lead", "latency")
+        float(less.sum())
+        for part in ("segment", "work", "lead", "latency")
+        for _, less in unchanged.less(durations, part)
     )
     return removed < min(THRESHOLD * int(wall[context.steps].sum()), ONE_STEP * int(wall.min()))
 

@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.changes import DRIVER, LONG_SILENCE
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Ints, is_one_of
+from torch_tb_profiler.store.columns import Ints, is_one_of, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
@@ -80,7 +80,7 @@ def overhead_records(context: RuleContext, loading: bool) -> Candidate | None:
         row,
         start,
         end,
-        {"records": context.per_step(np.unique(row))},
+        {"records": context.per_step(unique_values(row))},
         change="kernels-loaded" if loading else "no-overhead",
     )
 

@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.findings.rule_context import RuleContext, Work
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.hardware.call import Call, Tensor, read_call
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.roles import DEVICE_ROLES
 
 LEAST_OWN_NS = 10_000
@@ -170,5 +170,5 @@ def active_dropout(context: RuleContext) -> Ints:
     if not len(dropout):
         return dropout
     masks = context.rows_named(context.operators, _MASKS.match)
-    makes = np.unique(context.home(masks, dropout))
+    makes = unique_values(context.home(masks, dropout))
     return context.within(outermost(context, makes[makes >= 0]))

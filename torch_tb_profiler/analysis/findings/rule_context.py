@@ -38,7 +38,7 @@ from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints, Mask, is_one_of
+from torch_tb_profiler.store.columns import Array, Ints, Mask, is_one_of, unique_values
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -78,7 +78,7 @@ class Training(msgspec.Struct, frozen=True, dict=True):
         arguments = self.trace["operator_args"]
         sequence, thread = arguments["sequence"], arguments["forward_thread"]
         known = sequence >= 0
-        backward = np.unique(sequence[known & (thread > 0)])
+        backward = unique_values(sequence[known & (thread > 0)])
         forward = np.flatnonzero(known & (thread <= 0) & np.isin(sequence, backward))
         # Spans are in the order of their begin, and the last assignment wins.
         last = np.zeros(len(backward), np.int64)
@@ -339,8 +339,12 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
 
     def of_role(self, *roles: Role) -> Ints:
         """Rows of the spans of some roles."""
-        role = self.trace["spans"]["role"]
-        return self.scene.once(roles, lambda: np.flatnonzero(is_one_of(role, roles)))
+
+        def rows() -> Ints:
+            return np.flatnonzero(is_one_of(self.trace["spans"]["role"], roles))
+
+        # Of several roles together one rule asks.
+        return rows() if len(roles) > 1 else self.scene.rows(roles, rows)
 
     def on_main(self, rows: Ints) -> Ints:
         """Those of some rows of spans that are on the program's thread."""

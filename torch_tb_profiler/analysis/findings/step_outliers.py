@@ -43,7 +43,7 @@ def main_calls(context: RuleContext) -> Ints:
         row = context.on_main(context.of_role(Role.OPERATOR, Role.ANNOTATION, Role.PYTHON))
         return np.asarray(row[context.names.step[context.trace["spans"]["name"][row]] < 0])
 
-    return context.scene.once("main calls", calls)
+    return context.scene.rows("main calls", calls)
 
 
 def by_design(context: RuleContext, row: Ints) -> Mask:

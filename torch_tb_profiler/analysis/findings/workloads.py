@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.findings.rule_context import RuleContext, Work
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.peaks import achievable_share
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, unique_values
 
 LONG_KERNEL = 20_000
 """ns; a shorter kernel is mostly start and end."""
@@ -75,7 +75,7 @@ def achievable_time(context: RuleContext, least: Array, workload: Ints) -> Array
     """
     texts = context.insight.strings
     family = picked(context.insight["workloads"]["family"], workload)
-    known = np.unique(family)
+    known = unique_values(family)
     shares = np.array([achievable_share(texts[int(n)] if n >= 0 else "") for n in known])
     return np.asarray(least / shares[np.searchsorted(known, family)])
 

@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.arrays.nesting import depths, nearest, nest
 from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.roles import Role
 
 _LEFT_OUT = (
@@ -173,7 +173,7 @@ def _tracks_of_threads(
     pair_track = events.track[offered[expand_ranges(begin, end - begin)]]
     first, group = group_rows((pair_thread, pair_track))
     times = np.bincount(group, minlength=len(first))
-    for number in np.unique(thread[numbered]).tolist():
+    for number in unique_values(thread[numbered]).tolist():
         of_thread = np.flatnonzero(pair_thread[first] == number)
         if len(of_thread):
             track[numbered[thread[numbered] == number]] = pair_track[

@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.key_averages.allocations import (
     standalone_records,
 )
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 from torch_tb_profiler.store.strings import StringBuilder, StringTable
@@ -301,7 +301,7 @@ def device_times(elapsed: Array, on_device: Mask, parent: Ints, operator: Ints) 
     own = _add(_zeros(n), operator[work], elapsed[work]).astype(np.float64)
     total, beneath = own.copy(), _zeros(n)
     depth = depths(parent)
-    busy = _with_callers(np.unique(operator[work]), parent)
+    busy = _with_callers(unique_values(operator[work]), parent)
     busy = busy[np.argsort(depth[busy], kind="stable")]
     bounds = np.searchsorted(depth[busy], np.arange(1, int(depth.max(initial=0)) + 1))
     for level in reversed(np.split(busy, bounds)):

@@ -15,7 +15,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.memory.live_memory import last_record
 from torch_tb_profiler.analysis.memory.window import of_device
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.schema import BlockState
@@ -203,7 +203,7 @@ def _pieces(
     if (reserved[later] < 0).any() or (address == 0).any():
         return None
     change = change[later]
-    edges = np.unique(np.concatenate((base, base + size, address, address + np.abs(change))))
+    edges = unique_values(np.concatenate((base, base + size, address, address + np.abs(change))))
     cover = np.zeros(len(edges) + 1, np.int64)
     for start, length, sign in (
         (base, size, np.ones(len(base), np.int64)),

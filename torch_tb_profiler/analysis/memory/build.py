@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.memory.phases import (
 )
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.categories import BLOCK_CATEGORIES, CATEGORY_RULES
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import StringBuilder
 
@@ -282,7 +282,7 @@ def _allocations(
 
 def _frames(trace: Trace, numbers: Array, texts: StringBuilder) -> tuple[Ints, Ints]:
     """``(frames, line)``: insight strings of call stacks, and of the lines to show; −1 none."""
-    used = np.unique(numbers[numbers >= 0])
+    used = unique_values(numbers[numbers >= 0])
     stacks = trace.strings.many(used)
     frames = np.array([*texts.intern_all(stacks), -1], np.int64)
     shown = map(line_of_frames, stacks)

@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.memory.live_memory import (
 )
 from torch_tb_profiler.analysis.memory.window import by_category, of_device
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, unique_values
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.units import format_bytes, format_count, format_names, format_share
 
@@ -113,15 +113,15 @@ def _growth(insight: Insight, device: int, rows: Ints) -> Iterator[str]:
     """The line that keeps equal blocks, one at a time with releases between, and has released none."""
     table, curve = insight["allocations"], insight["memory_curve"]
     every = of_device(table, device)
-    released = np.unique(table["line"][every][table["release"][every] >= 0])
+    released = unique_values(table["line"][every][table["release"][every] >= 0])
     lines, size, record = (table[name][rows] for name in ("line", "bytes", "record"))
     kept = np.flatnonzero((lines >= 0) & (record >= 0) & ~np.isin(lines, released))
     freed = np.cumsum(curve["bytes"] < 0)
     grown: list[tuple[int, int, int]] = []
-    for line in np.unique(lines[kept]).tolist():
+    for line in unique_values(lines[kept]).tolist():
         own = kept[lines[kept] == line]
         apart = np.diff(freed[np.sort(record[own])]) > 0
-        if len(own) >= _FEWEST and apart.all() and len(np.unique(size[own])) == 1:
+        if len(own) >= _FEWEST and apart.all() and len(unique_values(size[own])) == 1:
             grown.append((len(own) * int(size[own[0]]), line, len(own)))
     if grown:
         total, line, times = max(grown)

@@ -8,7 +8,7 @@ from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, sum_by
 from torch_tb_profiler.analysis.timeline.counters import thinned
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints, Table, unique_values
 
 EVERY = 4096
 """Records between two rows of ``memory_levels``."""
@@ -51,7 +51,7 @@ def build_levels(curve: Table) -> tuple[Table, Table]:
 def outline(time: Ints, allocated: Ints, reserved: Ints) -> Ints:
     """Positions of the records that ``thinned`` keeps of both curves."""
     kept = (thinned(time, values, OUTLINE // 2) for values in (allocated, reserved))
-    return np.asarray(np.union1d(*kept))
+    return np.asarray(unique_values(*kept))
 
 
 def changed_before(curve: Table, levels: Table, rows: slice, counted: Ints) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 from torch_tb_profiler.analysis.memory.levels import changed_before
 from torch_tb_profiler.analysis.timeline.counters import thinned
 from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints, Table, unique_values
 from torch_tb_profiler.store.insight import Insight
 
 Window = tuple[int, int]
@@ -78,7 +78,7 @@ def curve_in(insight: Insight, device: int, window: Window, points: int) -> Curv
     chosen = _outlined(insight, device, rows, points)
     if len(chosen) > points:
         some = (chosen, time[chosen], max(points // 2, 4))
-        chosen = np.union1d(*(_kept(values, *some) for values in (allocated, reserved)))
+        chosen = unique_values(*(_kept(values, *some) for values in (allocated, reserved)))
     held = rows.start - 1
     known = held >= whole.start
     first = (
@@ -115,7 +115,7 @@ def _outlined(insight: Insight, device: int, rows: slice, points: int) -> Ints:
         return np.arange(count)
     allocated = insight["memory_curve"]["allocated"][rows]
     ends = (0, count - 1, int(np.argmax(allocated)), int(np.argmin(allocated)))
-    return np.union1d(record[low:high] - rows.start, np.array(ends))
+    return unique_values(record[low:high] - rows.start, np.array(ends))
 
 
 def levels_of_all(insight: Insight, device: int) -> Array:

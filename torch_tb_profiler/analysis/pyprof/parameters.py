@@ -14,7 +14,7 @@ from torch_tb_profiler.hardware.call import Call, Tensor, read_call
 from torch_tb_profiler.hardware.element_types import precision
 from torch_tb_profiler.hardware.main_kernels import multiplies
 from torch_tb_profiler.hardware.work import Work, work_of
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.columns import Ints, Mask, unique_values
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.strings import NONE
 
@@ -149,7 +149,7 @@ def multiplying(trace: Trace, row: Ints) -> Mask:
 def _products(work: AttributedWork, workload: Ints) -> Ints:
     """FLOPs of workloads without those of a bias."""
     flops = work.workloads["flops"].copy()
-    for number in np.unique(workload).tolist():
+    for number in unique_values(workload).tolist():
         call = recorded_call(work, number)
         call_work = work_of(call) if call is not None else None
         flops[number] -= call_work.bias_flops if call_work is not None else 0

@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.arrays.nesting import depths, innermost_at, nest
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.host_names import HIDDEN, named
 from torch_tb_profiler.store import insight_schema
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
 from torch_tb_profiler.store.insight_schema import RangeKind
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -291,7 +291,7 @@ def _add_device_calls(
     busy = np.zeros(len(number), np.int64)
     order = np.argsort(spans["track"][work], kind="stable")
     tracks = spans["track"][work][order]
-    for track in np.unique(alone.track).tolist():
+    for track in unique_values(alone.track).tolist():
         own = work[order[slice(*np.searchsorted(tracks, (track, track + 1)).tolist())]]
         points = union(spans["start"][own], spans["start"][own] + spans["dur"][own])
         there = alone.track == track
@@ -341,8 +341,12 @@ def _threads(trace: Trace, annotated: Array, of_steps: Array) -> tuple[int, Arra
     spans = trace["spans"]
     row = np.flatnonzero(spans["role"] == Role.OPERATOR)
     row = row[named(trace, row, lambda text: text.startswith(_EVALUATE))]
-    autograd = np.unique(spans["track"][row])
-    candidates = (np.setdiff1d(annotated, autograd), np.unique(of_steps), np.unique(annotated))
+    autograd = unique_values(spans["track"][row])
+    candidates = (
+        annotated[~np.isin(annotated, autograd)],
+        unique_values(of_steps),
+        unique_values(annotated),
+    )
     caller = next((int(tracks[0]) for tracks in candidates if len(tracks) == 1), -1)
     if caller < 0:
         return -1, autograd[:0]

@@ -207,13 +207,13 @@ def _backward(context: RuleContext, row: Ints) -> tuple[Ints, Ints]:
     calls = context.backward_calls
     none = np.zeros(0, np.int64)
     operators = context.on_main(context.operators)
-    numbered = operators[calls.sequence[operators] >= 0]
+    numbered = operators[calls.found_by(operators) >= 0]
     engine = context.mask(context.backward_functions)
     numbered = numbered[climb(context.parent, numbered, engine) < 0]
     if not len(numbered) or not len(calls.row) or not len(row):
         return none, none
     # The last operator that found a number took it.
-    sequence = calls.sequence[numbered]
+    sequence = calls.found_by(numbered)
     taker = np.full(int(max(sequence.max(), calls.number.max())) + 1, -1, np.int64)
     taker[sequence] = numbered
     owner = climb(context.parent, taker[calls.number], context.mask(row)).astype(np.int64)

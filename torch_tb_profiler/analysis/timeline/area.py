@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, mask_of
 from torch_tb_profiler.analysis.arrays.intervals import join, union
 from torch_tb_profiler.analysis.timeline.kinds import KIND_OF_LOOK, KINDS, Kind
 from torch_tb_profiler.store import timeline_schema as schema
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
@@ -255,7 +255,7 @@ class Window(msgspec.Struct, frozen=True, dict=True):
     def clipped(self) -> Sums:
         """Sums of the slices that cross an edge of the window."""
         before = self.first[self.first < self.whole_first]
-        row = np.union1d(before, self.stop[self.stop > self.whole_stop] - 1)
+        row = unique_values(before, self.stop[self.stop > self.whole_stop] - 1)
         start, end = self._clip(*(self.timeline["slices"][name][row] for name in ("start", "dur")))
         return self._sums(row, end - start)
 

@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.module.frames import MOST_FRAMES, REST, Frames, 
 from torch_tb_profiler.analysis.module.numbering import number_tree
 from torch_tb_profiler.analysis.timeline.area import window_of
 from torch_tb_profiler.analysis.timeline.kinds import KIND_OF_LOOK, KINDS, Kind
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, unique_values
 from torch_tb_profiler.store.display import DisplayTable, known
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.timeline import Timeline
@@ -102,14 +102,14 @@ def area_flame(
 
 def _with_around(around: Array, event: Ints) -> Ints:
     """Some events and up to ``MOST_FRAMES`` around each, once each."""
-    found = np.unique(event)
+    found = unique_values(event)
     last = found
     for _ in range(MOST_FRAMES):
         last = np.setdiff1d(around[last].astype(np.int64), found)
         last = last[last >= 0]
         if not len(last):
             break
-        found = np.union1d(found, last)
+        found = unique_values(found, last)
     return found
 
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, unique_values
 
 FEW = 2000
 """The last stored level has fewer slices; coarser ones are computed on request."""
@@ -116,7 +116,7 @@ def _first_level(events: Slices) -> int:
     """About the first level with 1/4 of the slices, estimated from samples of the events."""
     n = len(events)
     stretch = max(1, _SAMPLE // 16)
-    begins = np.unique(np.linspace(0, max(0, n - stretch), 16).astype(np.int64))
+    begins = unique_values(np.linspace(0, max(0, n - stretch), 16).astype(np.int64))
     for level in range(62):
         joined = seen = 0
         for begin in begins.tolist():

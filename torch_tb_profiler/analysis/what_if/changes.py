@@ -5,8 +5,6 @@ A change is written ``name`` or ``name:key=value,key=value``, e.g. ``scale:opera
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked
@@ -35,7 +33,7 @@ from torch_tb_profiler.analysis.what_if.replay import Durations, take_away
 from torch_tb_profiler.analysis.what_if.stages import Stage
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints, Mask, is_one_of
+from torch_tb_profiler.store.columns import Ints, Mask, is_one_of, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
@@ -162,7 +160,7 @@ def _fuse(scene: Scene, durations: Durations, values: Values) -> None:
 
 @change("graph", "All launches of a step are one graph launch", Stage.REMOVE)
 def _graph(scene: Scene, durations: Durations, values: Values) -> None:
-    take_away(durations, *scene.once("graph", lambda: _between(scene, launching(scene))))
+    take_away(durations, scene.graph.host, launching(scene), _own_work(scene))
 
 
 @change(
@@ -173,20 +171,7 @@ def _graph(scene: Scene, durations: Durations, values: Values) -> None:
 )
 def _graphs(scene: Scene, durations: Durations, values: Values) -> None:
     within = float(values["within"]) * 1000
-    taken = scene.once(("graphs", within), lambda: _between(scene, launching(scene, within)))
-    take_away(durations, *taken)
-
-
-def _between(scene: Scene, periods: Mapping[int, Intervals]) -> tuple[Array, Array]:
-    """The host's own work in some periods of threads: segments and the time of each, ns."""
-    host = scene.graph.host
-    time = np.zeros(len(host.start), np.int64)
-    for track, period in periods.items():
-        own = host.of_track(track)
-        time[own] = measure(period, host.start[own], host.end[own])
-    row = np.flatnonzero((time > 0) & _own_work(scene)).astype(np.int32)
-    # Of a thread these are nearly all segments, and they are kept.
-    return row, time[row].astype(np.min_scalar_type(int(time.max(initial=0))))
+    take_away(durations, scene.graph.host, launching(scene, within), _own_work(scene))
 
 
 def _own_work(scene: Scene) -> Mask:
@@ -209,9 +194,9 @@ def launching(scene: Scene, within: float | None = None) -> dict[int, Intervals]
     """
     spans, work = scene.trace["spans"], scene.graph.work
     known = (work.launch >= 0) & is_one_of(spans["role"][work.row], DEVICE_ROLES)
-    launch = np.unique(work.launch[known])
+    launch = unique_values(work.launch[known])
     periods = {}
-    for track in np.unique(spans["track"][launch]).tolist():
+    for track in unique_values(spans["track"][launch]).tolist():
         own = launch[spans["track"][launch] == track]
         own = own[np.argsort(spans["start"][own], kind="stable")]
         start, step = spans["start"][own], scene.facts["span_links"]["step"][own]
@@ -349,10 +334,8 @@ def _without_overhead(scene: Scene, durations: Durations, of_driver: bool) -> No
     row = row[named(scene.trace, row, DRIVER.match) == of_driver]
     if not len(row):
         return
-    taken = measure(
-        union(spans["start"][row], spans["start"][row] + spans["dur"][row]), host.start, host.end
-    )
-    take_away(durations, np.flatnonzero(taken), taken[taken > 0])
+    time = union(spans["start"][row], spans["start"][row] + spans["dur"][row])
+    take_away(durations, host, host.on_all(time))
 
 
 @change(

@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.removal import fusible, only_for
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
@@ -152,7 +152,7 @@ def _fitted(kind: Array, group: Array, size: Array, taken: Array) -> tuple[Array
     """
     latency, slope = np.zeros((2, len(size)))
     _, like = group_rows((kind, group))
-    for number in np.unique(like).tolist():
+    for number in unique_values(like).tolist():
         own = np.flatnonzero(like == number)
         sizes, which = np.unique(size[own], return_inverse=True)
         median = np.array([np.median(taken[own[which == i]]) for i in range(len(sizes))])
@@ -204,7 +204,7 @@ def _needed(scene: Scene, work: Ints, start: Ints, like: Ints) -> Mask:
         since.append(graph.start[some])
     number, stream, begin = (np.concatenate(parts) for parts in (waited, streams, since))
     needed = np.zeros(len(start), np.bool_)
-    for one in np.unique(stream).tolist():
+    for one in unique_values(stream).tolist():
         own = stream == one
         ran = np.sort(graph.start[alone[track[graph.row[alone]] == one]])
         low, high = (np.searchsorted(ran, time) for time in (begin[own], following[number[own]]))
@@ -230,7 +230,7 @@ def _needed_by_host(scene: Scene, row: Ints, like: Ints) -> Mask:
     called = np.where(host >= 0, spans["start"][host], table["start"][row])
     following = np.minimum(following, called[1:])
     same = (like[1:] == like[:-1]) & (host[1:] >= 0) & ~as_made[1:]
-    for thread in np.unique(spans["track"][host[1:][same]]).tolist():
+    for thread in unique_values(spans["track"][host[1:][same]]).tolist():
         own = np.flatnonzero(same & (spans["track"][host[1:]] == thread))
         ran = np.sort(spans["start"][products[spans["track"][products] == thread]])
         low, high = (np.searchsorted(ran, time[own]) for time in (end, following))

@@ -43,7 +43,7 @@ from torch_tb_profiler.analysis.what_if.host_points import (
     launched_at,
     places,
 )
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, unique_values
 from torch_tb_profiler.store.model import Facts, Trace
 
 NONE, ROOT = 0, 1
@@ -106,7 +106,7 @@ class Graph(msgspec.Struct, frozen=True, dict=True):
         host, points = self.host, self.points
         length = (host.end - host.start).astype(np.float64)
         waits = points.reach < points.time
-        for track in np.unique(points.track[waits]).tolist():
+        for track in unique_values(points.track[waits]).tolist():
             own, mine = host.of_track(track), waits & (points.track == track)
             waited = union(points.reach[mine], points.time[mine])
             length[own] -= measure(waited, host.start[own], host.end[own])

@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.critical_path.host import HostSegments
 from torch_tb_profiler.analysis.critical_path.jumps import last_work, other_operators, waits_for
 from torch_tb_profiler.analysis.critical_path.locks import LockWaits
 from torch_tb_profiler.analysis.facts.flags import StepFlag
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES
@@ -136,7 +136,7 @@ def _last_of_threads(host: HostSegments, main: int) -> tuple[Ints, Ints]:
     counted = np.flatnonzero(
         (host.span >= 0) & ((host.track == main) | (host.cause != PathCause.PYTHON))
     )
-    threads = np.unique(host.track[counted])
+    threads = unique_values(host.track[counted])
     last = counted[np.searchsorted(host.track[counted], threads, side="right") - 1]
     return threads, host.end[last]
 

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.facts.host_names import GRAPH_LAUNCH, named, spans_named
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
 
@@ -37,9 +37,9 @@ def loading_calls(scene: Scene) -> Ints:
     first = first[
         (work.begin[first] == Begin.LAUNCH) & (work.start[first] >= end[work.launch[first]])
     ]
-    launch = np.unique(work.launch[first])
+    launch = unique_values(work.launch[first])
     launch = launch[(spans["dur"][launch] >= LONG_LAUNCH) & (spans["role"][launch] == Role.RUNTIME)]
     launch = launch[~named(scene.trace, launch, GRAPH_LAUNCH.match)]
     launch = launch[mask_of(spans.n + 1, host.span[host.cause == PathCause.RUNTIME])[launch]]
     loads = spans_named(scene.trace, spans["role"] == Role.RUNTIME, _LOADS.match)
-    return np.union1d(np.flatnonzero(loads), launch)
+    return unique_values(np.flatnonzero(loads), launch)

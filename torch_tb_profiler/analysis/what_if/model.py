@@ -61,6 +61,10 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
         self._chosen[key] = chosen
         return chosen
 
+    def rows(self, key: Hashable, choose: Callable[[], Ints]) -> Ints:
+        """Rows of spans, chosen ``once``; kept at half their size."""
+        return self.once(key, lambda: choose().astype(np.int32)).astype(np.int64)
+
     @cached_property
     def peaks(self) -> Peaks:
         """The device's peaks."""

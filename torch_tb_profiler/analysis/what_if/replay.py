@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure
+from torch_tb_profiler.analysis.critical_path.host import HostSegments
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.what_if.graph import NONE, ROOT, Graph
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts
 
 _BLOCK = 1 << 16
-"""Points of which plain numbers are made at once: these take five times the memory."""
+"""Of segments and points that are looked at together: arrays of all of them would be most of the memory."""
 
 
 @dataclass
@@ -23,7 +25,7 @@ class Durations:
 
     segment: each segment of a host thread. work: each piece of device work. lead, latency, after: as in
     ``Graph``. waits: which host points wait for what released them, bool. floor: least length of each step.
-    differs: of each of these that is otherwise than measured, the positions where it is, ascending.
+    differs: of each of these that is otherwise than measured, the positions where it is, ascending, int32.
     """
 
     segment: Array
@@ -33,7 +35,15 @@ class Durations:
     after: Array
     waits: Mask
     floor: Array
-    differs: Mapping[str, Ints] = field(default_factory=dict)
+    differs: Mapping[str, Array] = field(default_factory=dict)
+
+    def less(self, changed: Durations, part: str) -> Iterator[tuple[Array, Array]]:
+        """Where a change changes a part, and by how much each is shorter there, at least 0 ns; block by block."""
+        differs = changed.differs.get(part, np.zeros(0, np.int32))
+        measured, now = getattr(self, part), getattr(changed, part)
+        for begin in range(0, len(differs), _BLOCK):
+            row = differs[begin : begin + _BLOCK]
+            yield row, np.maximum(measured[row] - now[row], 0)
 
 
 class Edited(Durations):
@@ -51,15 +61,37 @@ class Edited(Durations):
         """All of them; those that are as measured are the same arrays."""
         all_of, differs = vars(self._measured).copy(), {}
         for key, value in vars(self._measured).items():
-            if key in vars(self) and len(row := np.flatnonzero(vars(self)[key] != value)):
+            if key in vars(self) and len(row := _differing(vars(self)[key], value)):
                 all_of[key], differs[key] = vars(self)[key], row
         return Durations(**all_of | {"differs": differs})
 
 
-def take_away(durations: Durations, segment: Ints, time: Ints) -> None:
-    """Segments of host threads (positions) are shorter by some times, ns."""
-    if len(segment):
-        durations.segment[segment] = np.maximum(durations.segment[segment] - time, 0)
+def _differing(a: Array, b: Array) -> Array:
+    blocks = [
+        (begin + np.flatnonzero(a[begin : begin + _BLOCK] != b[begin : begin + _BLOCK])).astype(
+            np.int32
+        )
+        for begin in range(0, len(a), _BLOCK)
+    ]
+    return np.concatenate([np.zeros(0, np.int32), *blocks])
+
+
+def take_away(
+    durations: Durations,
+    host: HostSegments,
+    periods: Mapping[int, Intervals],
+    counts: Mask | None = None,
+) -> None:
+    """Threads (rows of tracks) do nothing in some periods; ``counts``: in which segments, None in all."""
+    for track, period in periods.items():
+        if not len(period.start):
+            continue
+        for block in host.blocks(track, int(period.start[0]), int(period.end[-1])):
+            time = measure(period, host.start[block], host.end[block])
+            if counts is not None:
+                time *= counts[block]
+            if time.any():
+                durations.segment[block] = np.maximum(durations.segment[block] - time, 0)
 
 
 def measured_durations(graph: Graph, facts: Facts) -> Durations:
@@ -253,22 +285,18 @@ def acted_on(
     longer waits runs ahead, so that its waits count in later steps as well.
     """
     steps, points, differs = facts["steps"], graph.points, changed.differs
-
-    def gone(part: str, row: Ints) -> Array:
-        return np.asarray(np.maximum(getattr(measured, part)[row] - getattr(changed, part)[row], 0))
-
     total = np.zeros(steps.n)
-    if (row := differs.get("segment")) is not None:
+    for row, time in measured.less(changed, "segment"):
         reached = steps_reached(steps, graph.host.start[row], graph.host.end[row])
-        total += _in_steps(steps.n, *reached, gone("segment", row))
-    if (row := differs.get("waits")) is not None:
-        waited = points.time[row] - points.reach[row]
-        waits = steps_reached(steps, points.reach[row], points.time[row])
+        total += _in_steps(steps.n, *reached, time)
+    if (released := differs.get("waits")) is not None:
+        waited = points.time[released] - points.reach[released]
+        waits = steps_reached(steps, points.reach[released], points.time[released])
         total += np.cumsum(_in_steps(steps.n, *waits, waited))
     for part in ("work", "lead", "latency", "after"):
-        if (row := differs.get(part)) is not None:
+        for row, time in measured.less(changed, part):
             step = graph.step[graph.joined[row] if part == "after" else row]
-            np.add.at(total, step[step >= 0], gone(part, row)[step >= 0])
+            np.add.at(total, step[step >= 0], time[step >= 0])
     return total
 
 

@@ -25,6 +25,7 @@ from torch_tb_profiler.analysis.module.table import module_table
 from torch_tb_profiler.analysis.ranges.table import range_table
 from torch_tb_profiler.analysis.what_if.table import preset_table
 from torch_tb_profiler.patterns import regex
+from torch_tb_profiler.store.columns import unique_values
 from torch_tb_profiler.store.display import DisplayTable, listed
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -199,8 +200,8 @@ def _lines(trace: Trace, facts: Facts, on_path: dict[str, int]) -> Iterator[Row]
     """The lines of the path, and the others of the user's own program."""
     for name, time in on_path.items():
         yield _line(name, time)
-    frames = np.unique(facts["stacks"]["frame"])
-    shown = np.unique(shown_frames(facts, frames))
+    frames = unique_values(facts["stacks"]["frame"])
+    shown = unique_values(shown_frames(facts, frames))
     own = shown[line_ranks(facts.strings, shown)[shown] == OWN]
     for name in facts.strings.many(own[:MOST_NAMES]):
         if name not in on_path:

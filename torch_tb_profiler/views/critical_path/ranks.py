@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.critical_path.table import KINDS, Window
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.figures.kernels import short_name
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, unique_values
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.units import format_count, format_ns, format_share
@@ -101,7 +101,7 @@ def common_chosen(figures: RunFigures, rank: int, selection: Selection, facts: F
         return everything
     place = figures.steps.place[rank]
     common = place[selection.steps[selection.steps < len(place)]]
-    return np.unique(common[common >= 0])
+    return unique_values(common[common >= 0])
 
 
 def ranks_path_payload(

@@ -33,6 +33,7 @@ from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.patterns import regex
+from torch_tb_profiler.store.columns import unique_values
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
@@ -225,7 +226,7 @@ class StepsOfRun(msgspec.Struct, frozen=True):
     def lanes(self) -> list[LaneTimes]:
         """What the device and the host of the rank on the path did in each; empty where it comes through too many ranks."""
         path, sources = self.path, {}
-        ranks = np.unique(path.rank).tolist()
+        ranks = unique_values(path.rank).tolist()
         if len(ranks) > MOST_LANES:
             return []
         for rank in ranks:

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.source_lines import package_of
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints, Table, unique_values
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts
@@ -100,7 +100,7 @@ class Path(msgspec.Struct, frozen=True):
     def without_record(self) -> Path:
         """The part of which the path tells nothing: not recorded, or nothing but the mark of the step."""
         names, texts = self.column("name"), self.facts.strings
-        marks = [n for n in np.unique(names).tolist() if n >= 0 and is_step(texts[n])]
+        marks = [n for n in unique_values(names).tolist() if n >= 0 and is_step(texts[n])]
         marked = np.isin(names, marks) & (self.column("line") < 0)
         nothing = np.isin(self.column("cause"), GROUPS["not_recorded"])
         return self.part(nothing | marked & (self.column("cause") == PathCause.ANNOTATION))

@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.memory.map_table import (
 )
 from torch_tb_profiler.analysis.memory.window import of_device
 from torch_tb_profiler.errors import NotFound
+from torch_tb_profiler.store.columns import unique_values
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.views.display_wire import wire_columns
@@ -77,7 +78,7 @@ def memory_map_payload(
         end_bytes=int(end),
         cell_bytes=width,
         cells=MemoryMapCells(**{name: values.tolist() for name, values in vars(sums).items()}),
-        starts=np.unique((starts - begin) // width).tolist(),
+        starts=unique_values((starts - begin) // width).tolist(),
         pools=wire_columns(pools.take(np.arange(pools.n)[:MOST_POOLS])),
         blocks=blocks,
         blocks_in_part=inside,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated, Any
 
 from torch_tb_profiler.analysis.api_calls.calls import (
@@ -24,6 +23,7 @@ from torch_tb_profiler.analysis.api_calls.launches import (
     launches_of,
     within,
 )
+from torch_tb_profiler.analysis.arrays.beside import beside
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.store.display import DisplayTable
@@ -76,16 +76,15 @@ def api_calls_payload(
     keep: Keep,
 ) -> ApiCallsPayload:
     """Tables of at most ``limit`` rows; kernels below ``short_ns`` are short."""
-    # NumPy lets other threads run meanwhile.
-    with ThreadPoolExecutor(1) as beside:
-        made = beside.submit(calls_of, trace, facts, selection)
+    with beside(trace["spans"].n) as start:
+        made = start(calls_of, trace, facts, selection)
         launches = _launches(trace, facts, selection, keep)
-        copied = beside.submit(copy_table, trace, facts, launches)
-        calls = made.result()
+        copied = start(copy_table, trace, facts, launches)
+        calls = made()
         table = call_table(trace, facts, selection, calls, launches)
         kernels = launch_table(trace, launches, short_ns)
         delays, durations = delay_counts(launches)
-        copies = copied.result()
+        copies = copied()
     link = device_link(facts)
     return ApiCallsPayload(
         vocabulary=vocabulary(facts),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.module.modules import (
@@ -15,6 +13,7 @@ from torch_tb_profiler.analysis.module.modules import (
 )
 from torch_tb_profiler.analysis.module.named_modules import GRAPH
 from torch_tb_profiler.analysis.module.table import module_table
+from torch_tb_profiler.store.columns import unique_values
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts
@@ -75,7 +74,7 @@ def _reruns(insight: Insight) -> bool:
     """Whether modules ran again in the backward pass; the graphs of torch.compile run only there."""
     paths = insight["paths"]
     again = (paths["backward"] == 1) & (paths["kind"] == PathKind.MODULE)
-    names = insight.strings.many(np.unique(paths["name"][again]))
+    names = insight.strings.many(unique_values(paths["name"][again]))
     return any(not name.startswith(GRAPH) for name in names)
 
 

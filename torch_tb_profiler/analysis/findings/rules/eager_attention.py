@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach,
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.hardware.peaks import achievable_share
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, unique_values
 
 _BATCHED = regex(r"aten::(?:bmm|baddbmm)$")
 _SOFTMAX = regex(r"aten::_softmax$")
@@ -131,7 +131,7 @@ def _without_dropout(context: RuleContext, found: _Attentions) -> _Attentions:
 def _backward(context: RuleContext, found: _Attentions) -> tuple[Ints, Ints]:
     """Backward functions of what lies between the products, and of the products."""
     calls = context.backward_calls
-    low, high = calls.sequence[found.first], calls.sequence[found.second]
+    low, high = calls.found_by(found.first), calls.found_by(found.second)
     known = (low >= 0) & (high > low)
     if not known.any() or not len(calls.row):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -147,7 +147,7 @@ def _arithmetic(context: RuleContext, row: Ints) -> Array:
     workload = ideal_times(context.trace, context.insight, row, context.peaks).workload
     table, texts = context.insight["workloads"], context.insight.strings
     time = np.full(table.n + 1, np.nan)
-    for number in np.unique(workload[workload >= 0]).tolist():
+    for number in unique_values(workload[workload >= 0]).tolist():
         unit, precision = (int(table[key][number]) for key in ("unit", "precision"))
         if min(unit, precision) < 0 or table["flops"][number] <= 0:
             continue

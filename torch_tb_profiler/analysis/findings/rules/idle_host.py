@@ -18,9 +18,9 @@ from torch_tb_profiler.analysis.findings.host_time import neighbours, on_path, s
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Question, RuleContext
 from torch_tb_profiler.analysis.what_if.changes import launching
 from torch_tb_profiler.analysis.what_if.model import Scene
-from torch_tb_profiler.analysis.what_if.replay import Durations, take_away
+from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import PythonFrame, function_name
 
@@ -93,7 +93,7 @@ def _not_launching(
     """The parts of stretches of threads (rows of tracks) in which no thread launches, for one may wait for another: ``(position, start, end)``."""
     quiet = join(silent(context), *launching(context.scene, SHORT_GAP).values())
     parts = []
-    for thread in np.unique(track).tolist():
+    for thread in unique_values(track).tolist():
         own = np.flatnonzero(track == thread)
         free = subtract(union(start[own], end[own]), quiet)
         position, begin, stop = shared(start[own], end[own], free)
@@ -124,7 +124,9 @@ def _without(context: RuleContext, place: int, least: int) -> Edit:
             gone = np.where((place >= 0) | (end - start >= least), idle, 0)
             return row, sum_by(position, len(row), gone)
 
-        take_away(durations, *scene.once(edit, gone))
+        row, time = scene.once(edit, gone)
+        if len(row):
+            durations.segment[row] = np.maximum(durations.segment[row] - time, 0)
 
     return edit
 

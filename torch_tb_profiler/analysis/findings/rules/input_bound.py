@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, RuleContext
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
 
@@ -34,7 +34,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     single, several = (
         any(kind in name for name in names) for kind in ("_SingleProcess", "_MultiProcessing")
     )
-    seen = np.unique(row if context.has_device else context.within(row))
+    seen = unique_values(row if context.has_device else context.within(row))
     return Candidate(
         row,
         start,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import costliest, mask_of
+from torch_tb_profiler.analysis.arrays.grouping import costliest, mask_of, picked
 from torch_tb_profiler.analysis.arrays.intervals import measure, shared, union
 from torch_tb_profiler.analysis.critical_path.host import is_waiting_frame
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
@@ -38,17 +38,18 @@ def _claim(context: RuleContext) -> Candidate | None:
     others = _running_python(context)
     if main < 0 or not len(others):
         return None
-    own = np.arange(len(host.start))[host.of_track(main)]
-    name = np.append(context.trace["spans"]["name"], -1)[host.span[own]]
-    long = own[host.end[own] - host.start[own] >= _ABOUT * SWITCH]
+    own = host.of_track(main)
+    long = own.start + np.flatnonzero(host.end[own] - host.start[own] >= _ABOUT * SWITCH)
     long = long[measure(context.windows, host.start[long], host.end[long]) > 0]
     # What the loop itself does between its calls has no usual length, and operators compute without the lock.
     other = context.training.loop | (context.trace["spans"]["role"] == Role.OPERATOR)
     long = long[~np.append(other, True)[host.span[long]]]
     if not len(long):
         return None
-    alike = own[mask_of(len(context.trace.strings) + 1, name[long - own[0]])[name]]
-    usual = _medians(name[alike - own[0]], host.end[alike] - host.start[alike])
+    name = picked(context.trace["spans"]["name"], host.span[own])
+    same = np.flatnonzero(mask_of(len(context.trace.strings) + 1, name[long - own.start])[name])
+    alike = own.start + same
+    usual = _medians(name[same], host.end[alike] - host.start[alike])
     usual = usual[np.searchsorted(alike, long)]
     took = host.end[long] - host.start[long]
     brief = usual <= _USUAL * took

@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.findings.edits import stretches_take, together, 
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.reasons.dispatch import CallWork
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, unique_values
 
 PASSES = 8
 """Passes from which on it is generation."""
@@ -72,13 +72,15 @@ def _by_shapes(context: RuleContext, row: Ints) -> tuple[Ints, Ints, Array] | No
     dims = dims[row]
     if (dims < 0).any():
         return None
-    shape = {number: _indices(context.trace.strings[number]) for number in np.unique(dims).tolist()}
+    shape = {
+        number: _indices(context.trace.strings[number]) for number in unique_values(dims).tolist()
+    }
     table, length = (
         np.array([shape[number][part] for number in dims.tolist()], np.int64) for part in (0, 1)
     )
     # Of several embeddings of a pass the one with the most calls that grow tells.
     grows: dict[int, Ints] = {}
-    for one in np.unique(table).tolist():
+    for one in unique_values(table).tolist():
         own = np.flatnonzero(table == one)
         grows[one] = own[1:][np.diff(length[own]) == 1]
     best = max(grows, key=lambda one: len(grows[one]))

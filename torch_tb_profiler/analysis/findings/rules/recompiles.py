@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, RuleContext
 from torch_tb_profiler.analysis.findings.step_outliers import step_of
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Mask
+from torch_tb_profiler.store.columns import Mask, unique_values
 
 _REGION = regex(r"Torch-Compiled Region: ")
 _FUNCTION = regex(r"CompiledFunction$")
@@ -38,7 +38,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     time = context.trace["spans"]["dur"][row]
     largest = int(np.bincount(compiler, weights=time).argmax())
     counted = own & found.core & (found.compiler == largest)
-    steps = np.unique(step_of(context, found.row[counted]))
+    steps = unique_values(step_of(context, found.row[counted]))
     names = [name for name, is_own in zip(found.name, counted, strict=True) if is_own and name]
     kind = list(COMPILERS)[largest]
     dynamo = kind == "torch.compile"
@@ -73,7 +73,7 @@ def _recurs(context: RuleContext, found: Compilations, counted: Mask) -> bool:
             if own and name
         ]
         return any(frames.count(frame) >= _AGAIN for frame in set(frames))
-    steps = np.unique(step_of(context, found.row[counted]))
+    steps = unique_values(step_of(context, found.row[counted]))
     steps = steps[steps >= 0]
     return len(steps) > 1 or bool((steps > 0).any())
 

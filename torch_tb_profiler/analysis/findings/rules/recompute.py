@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, unique_values
 from torch_tb_profiler.store.roles import Role
 
 _BACKWARD = regex(
@@ -53,7 +53,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     again, home = again[home >= 0], home[home >= 0]
     if not len(again):
         return None
-    named = bool(context.named(np.unique(home), _IS_CHECKPOINT.search).any())
+    named = bool(context.named(unique_values(home), _IS_CHECKPOINT.search).any())
     if not named and not _of_forward(context, again, nodes):
         return None
     row = context.work.row

@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, RuleContext
 from torch_tb_profiler.analysis.what_if.loading import loading_calls
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, unique_values
 from torch_tb_profiler.store.roles import Role
 
 LONG = 10_000_000
@@ -42,7 +42,7 @@ def _claim(context: RuleContext) -> Candidate | None:
         )
     )
     start, end = context.times(row)
-    row = np.unique(row[measure(context.windows, start, end) > 0])
+    row = unique_values(row[measure(context.windows, start, end) > 0])
     if not len(row):
         return None
     longest = row[np.argmax(spans["dur"][row])]
@@ -68,7 +68,7 @@ def _once(context: RuleContext, row: Ints) -> Ints:
     launched = context.work.launch[context.work.launch >= 0].min(initial=spans.n)
     row = row[~takes | (np.cumsum(takes) == 1) & (row < launched)]
     chosen = []
-    for number in np.unique(spans["name"][row]).tolist():
+    for number in unique_values(spans["name"][row]).tolist():
         own = row[spans["name"][row] == number]
         took = spans["dur"][own]
         if took.max() >= LONG and 2 * took.max() >= took.sum():

@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_go
 from torch_tb_profiler.analysis.findings.operators import launched_in
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.columns import Ints, Mask, unique_values
 from torch_tb_profiler.store.roles import Role
 
 _LIST = regex(r"nn\.Module: ParametrizationList_\d+$")
@@ -32,7 +32,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     begin = context.trace["spans"]["start"][operators]
     inside = window_at(start, end, begin) >= 0
     backward = _backward(context, operators, start, end)
-    work, _ = launched_in(context, np.union1d(operators[inside], backward))
+    work, _ = launched_in(context, unique_values(operators[inside], backward))
     track = np.full(len(start), context.main_track)
     other = context.times(backward)
     taken = int((end - start).sum() + (other[1] - other[0]).sum())
@@ -67,18 +67,18 @@ def _frames(context: RuleContext) -> tuple[Ints, Mask, int]:
     keys = np.stack((name.astype(np.int64), since, context.facts["span_links"]["step"][row]))
     _, first = np.unique(keys, axis=1, return_index=True)
     again[first] = False
-    return row, again, len(np.unique(name))
+    return row, again, len(unique_values(name))
 
 
 def _backward(context: RuleContext, operators: Ints, start: Ints, end: Ints) -> Ints:
     """The backward functions of some stretches of the program's thread."""
     calls = context.backward_calls
-    numbered = operators[calls.sequence[operators] >= 0]
-    begin, number = context.trace["spans"]["start"][numbered], calls.sequence[numbered]
+    numbered = operators[calls.found_by(operators) >= 0]
+    begin, number = context.trace["spans"]["start"][numbered], calls.found_by(numbered)
     number = np.append(number, -1)
     bounds = (number[np.searchsorted(begin, time)].tolist() for time in (start, end))
     parts = [calls.within(low, high) for low, high in zip(*bounds, strict=True)]
-    return np.unique(np.concatenate(parts)).astype(np.int64)
+    return unique_values(np.concatenate(parts)).astype(np.int64)
 
 
 QUESTION = Question(__name__)

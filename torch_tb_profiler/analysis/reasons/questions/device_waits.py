@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.findings.rule import (
     without_time,
 )
 from torch_tb_profiler.analysis.what_if.loading import loading_calls
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, unique_values
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.units import format_value
 
@@ -81,7 +81,7 @@ def _after_kernels(context: RuleContext, row: Ints) -> tuple[str, int]:
     name, calls = np.unique(context.trace["spans"]["name"][row], return_counts=True)
     kernels = len(
         context.within(
-            np.unique(context.work.launch[context.work.kernel & (context.work.launch >= 0)])
+            unique_values(context.work.launch[context.work.kernel & (context.work.launch >= 0)])
         )
     )
     if calls.max() * MOST_BETWEEN < kernels:
@@ -94,7 +94,7 @@ def _synchronising(context: RuleContext) -> Ints:
     copies = context.work.row[spans["role"][context.work.row] == Role.MEMCPY]
     copies = context.rows_named(copies, lambda name: _PAGEABLE in name)
     launch = context.facts["span_links"]["launch"][copies].astype(np.int64)
-    return np.union1d(context.waits, context.within(np.unique(launch[launch >= 0])))
+    return unique_values(context.waits, context.within(unique_values(launch[launch >= 0])))
 
 
 @QUESTION.rule(30, of_device=True)

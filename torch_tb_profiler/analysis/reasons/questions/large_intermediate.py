@@ -23,6 +23,7 @@ from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of, costliest_places
 from torch_tb_profiler.analysis.reasons.uses import How, Use
 from torch_tb_profiler.hardware.results import Shape
+from torch_tb_profiler.store.columns import unique_values
 
 TIMES = 8
 """Elements of the large tensor ÷ those of what it is made of, and of what is made of it."""
@@ -91,7 +92,7 @@ def _cost(calls: Calls, found: list[_Large]) -> int:
 
 
 def _candidate(calls: Calls, found: list[_Large]) -> Candidate:
-    chosen = np.unique([at for one in found for at in one.calls])
+    chosen = unique_values(np.array([at for one in found for at in one.calls], np.int64))
     chief = max(found, key=lambda one: _cost(calls, [one]))
     texts = calls.context.trace.strings
     names = dict.fromkeys(texts[int(calls.name[at])] for at in chief.calls)

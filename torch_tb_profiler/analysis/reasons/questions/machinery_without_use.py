@@ -40,7 +40,7 @@ from torch_tb_profiler.analysis.findings.operators import (
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, RuleContext
 from torch_tb_profiler.hardware.results import Shape
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.columns import Ints, Mask, unique_values
 from torch_tb_profiler.store.roles import Role
 
 FEWEST = 4
@@ -111,7 +111,7 @@ def _anomaly(context: RuleContext) -> _Machine | None:
     if not len(checks) and not len(stacks):
         return None
     return _Machine(
-        np.union1d(checks, stacks),
+        unique_values(checks, stacks),
         {"checks": context.per_step(sure), "stacks": context.per_step(stacks)},
         parts=None if len(stacks) else _kept_stacks(context),
     )
@@ -141,7 +141,7 @@ def _dropout(context: RuleContext) -> _Machine | None:
     if not len(row):
         return None
     attention = context.within(context.rows_named(context.operators, _PLAIN.match))
-    attention = np.unique(context.home(row, attention)) if not context.has_device else row[:0]
+    attention = unique_values(context.home(row, attention)) if not context.has_device else row[:0]
     attention = attention[attention >= 0]
     launched = context.facts["span_links"]["operator"][context.work.row]
     sequence = context.trace["operator_args"]["sequence"]
@@ -240,7 +240,7 @@ def _between(context: RuleContext, gradients: Ints, used: Mask) -> tuple[Ints, I
     first = np.full(context.facts["steps"].n + 1, np.iinfo(np.int64).max)
     last = np.zeros(len(first), np.int64)
     mine, begin = step[gradients], spans["start"][gradients]
-    first[np.unique(mine[used])] = 0
+    first[unique_values(mine[used])] = 0
     np.maximum.at(first, mine[used], begin[used])
     np.maximum.at(last, mine[~used], begin[~used])
 

@@ -32,7 +32,7 @@ from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
 from torch_tb_profiler.analysis.reasons.dispatch import PRODUCTS, CallWork
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.columns import Ints, Mask, unique_values
 
 ROUNDS, MANY_ROUNDS = 8, 16
 """Rounds from which on calls may be a loop, and from which on they need not follow each other exactly."""
@@ -166,7 +166,7 @@ def _parameters(context: RuleContext, calls: Calls) -> tuple[int, Mask]:
     row = outermost(context, row)
     last = np.full(context.facts["steps"].n + 1, np.iinfo(np.int64).max)
     step, start = context.facts["span_links"]["step"], context.trace["spans"]["start"]
-    last[np.unique(step[row])] = 0
+    last[unique_values(step[row])] = 0
     np.maximum.at(last, step[row], start[row])
     return round(len(row) / len(context.steps)), start[calls.row] >= last[calls.step]
 
@@ -200,9 +200,9 @@ def _is_loop(
     products = context.named(calls.row[chosen], PRODUCTS.match)
     if products.sum() < rounds / 2:
         return True
-    frames = np.unique(module[products])
+    frames = unique_values(module[products])
     known = bool((frames >= 0).all())
-    if known and len(frames) >= SHARED * len(np.unique(context.trace["spans"]["name"][frames])):
+    if known and len(frames) >= SHARED * len(unique_values(context.trace["spans"]["name"][frames])):
         return True
     least, most = (ROUNDS, ROUND) if known else (UNKNOWN_ROUNDS, UNKNOWN_ROUND)
     if takes >= rounds >= least and len(chosen) <= most * rounds:

@@ -50,7 +50,7 @@ from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.hardware.element_types import kind, precision
 from torch_tb_profiler.hardware.kernel_names import HOST_COPY, TO_DEVICE
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.columns import Ints, Mask, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
 
@@ -200,7 +200,7 @@ def layout(context: RuleContext) -> Claims:
 def _ordering(context: RuleContext) -> Ints:
     """Rows of the operators that copied a tensor into another order, within the windows."""
     copies = context.rows_named(context.operators, _COPY.match)
-    above = np.unique(context.parent[copies])
+    above = unique_values(context.parent[copies])
     clones = above[above >= 0]
     clones = context.rows_named(clones, _CLONE.match)
     is_order = context.named(context.operators, _ORDERS.match)
@@ -211,7 +211,7 @@ def _ordering(context: RuleContext) -> Ints:
     others = context.operators[~is_order & context.named(context.operators, _ATEN.match)]
     orders = orders[~beneath(context, others)[orders]]
     home = context.home(clones, orders)
-    row = context.within(outermost(context, np.unique(home[home >= 0])))
+    row = context.within(outermost(context, unique_values(home[home >= 0])))
     return row[~_of_torch(context, row)]
 
 
@@ -290,7 +290,7 @@ def conversions(context: RuleContext) -> Claims:
     if context.per_step(copies) < MANY:
         return None
     calls = context.rows_named(context.operators, _CONVERSIONS.match)
-    around = np.unique(context.home(copies, outermost(context, calls)))
+    around = unique_values(context.home(copies, outermost(context, calls)))
     host = around[around >= 0]
     back = _there_and_back(context, copies)
     found = calls_for_nothing(

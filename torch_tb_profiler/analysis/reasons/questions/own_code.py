@@ -46,7 +46,7 @@ from torch_tb_profiler.analysis.findings.step_outliers import shown
 from torch_tb_profiler.analysis.reasons.dispatch import PRODUCTS
 from torch_tb_profiler.analysis.reasons.places import Places
 from torch_tb_profiler.analysis.reasons.uses import DRAWS
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
@@ -147,7 +147,7 @@ def _quiet(context: RuleContext) -> tuple[Ints, Ints, Ints]:
     silent = np.isin(path["step"], context.steps) & np.isin(path["cause"], (*HOST, _NOTHING))
     silent &= marks | ((event < 0) & (path["cause"] == _NOTHING))
     others = context.calls[spans["track"][context.calls] != context.main_track]
-    busy = context.when(np.union1d(context.collectives, others))
+    busy = context.when(unique_values(context.collectives, others))
     quiet = subtract(union(path["start"][silent], path["end"][silent]), busy)
     quiet = intersect(quiet, context.windows)
     edges = neighbours(context, quiet.start, quiet.end)
@@ -181,7 +181,7 @@ def _part(context: RuleContext, row: Ints, start: Ints, end: Ints, kind: int) ->
     words = {"what": text, "attempt": fix.attempt if fix else ""}
     words["source"] = "\n".join(fix.source) if fix else ""
     if kind == _FORWARD:
-        names = dict.fromkeys(context.name_of(one) for one in np.unique(row)[:_MOST_NAMES])
+        names = dict.fromkeys(context.name_of(one) for one in unique_values(row)[:_MOST_NAMES])
         words["what"] = "a forward pass without gradients"
         words["kind"] = f"evaluation, or the model called again: {', '.join(names)}"
     if silent:
@@ -260,10 +260,10 @@ def _beside(context: RuleContext, own: Mask) -> list[Candidate]:
 
 def _called(context: RuleContext, call: Ints, start: Ints, end: Ints, callee: int) -> Candidate:
     """What is said of a function that the loop calls."""
-    row, taken, steps = np.unique(call), int((end - start).sum()), len(context.steps)
+    row, taken, steps = unique_values(call), int((end - start).sum()), len(context.steps)
     fix = _known(context, row, taken)
     table = context.facts["steps"]["start"][context.steps]
-    seen = len(np.unique(np.searchsorted(table, start, side="right")))
+    seen = len(unique_values(np.searchsorted(table, start, side="right")))
     # Asked of the steps that have it alone, the others tell.
     every, evaluates = len(judged_steps(context.facts)), _evaluates(context, row)
     first, group = group_rows((context.trace["spans"]["name"][call],))
@@ -336,7 +336,7 @@ def _within(context: RuleContext, rank: Array, own: Mask) -> list[Candidate]:
         if total < LEAST * context.windows.length:
             break
         left &= ~best
-        row = np.unique(function[best])
+        row = unique_values(function[best])
         often, rounds = python_loop(context, row)
         what, steps = function_name(context.name_of(row[0])), len(context.steps)
         numbers = {"taken": total / steps, "calls": context.per_step(row), "rounds": rounds}
@@ -379,7 +379,7 @@ def _aside(context: RuleContext, rank: Array, own: Mask) -> list[Candidate]:
     call, start, end = call[known], start[known], end[known]
     names = spans["name"][call]
     found = []
-    for name in np.unique(names).tolist():
+    for name in unique_values(names).tolist():
         mine = names == name
         if int((end - start)[mine].sum()) >= LEAST * context.windows.length:
             one = _called(context, call[mine], start[mine], end[mine], -1)

@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.findings.edits import calls_gone
 from torch_tb_profiler.analysis.findings.operators import launched_in
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, RuleContext
 from torch_tb_profiler.analysis.findings.step_outliers import by_design, main_calls, step_of
-from torch_tb_profiler.store.columns import Ints, Mask
+from torch_tb_profiler.store.columns import Ints, Mask, unique_values
 from torch_tb_profiler.store.python_frames import PythonFrame, function_name
 from torch_tb_profiler.store.roles import Role
 
@@ -58,10 +58,10 @@ def _claim(context: RuleContext) -> Claims:
     names = context.trace["spans"]["name"][row]
     # What the same steps do more is one thing.
     patterns: dict[bytes, list[int]] = {}
-    for name in np.unique(names).tolist():
+    for name in unique_values(names).tolist():
         having = np.bincount(step[names == name], minlength=len(steps)) > 0
         patterns.setdefault(having.tobytes(), []).append(name)
-    usual = np.delete(steps, np.unique(step))
+    usual = np.delete(steps, unique_values(step))
     groups = [np.isin(names, some) for some in patterns.values()]
     found = [_found(context, row[mine], step[mine], usual) for mine in groups]
     kept_ones = [one for one in found if one is not None]
@@ -106,7 +106,7 @@ def _found(context: RuleContext, row: Ints, step: Ints, usual: Ints) -> Candidat
     those that do nothing alone.
     """
     spans, steps = context.trace["spans"], context.comparable
-    wall, having = step_lengths(context.facts["steps"]), np.unique(step)
+    wall, having = step_lengths(context.facts["steps"]), unique_values(step)
     work, _ = launched_in(context, row)
     taken = float(spans["dur"][row].sum() + (work.end - work.start).sum()) / len(having)
     others = usual if len(usual) else np.delete(steps, having)
@@ -135,7 +135,7 @@ def _found(context: RuleContext, row: Ints, step: Ints, usual: Ints) -> Candidat
 
 def _every(having: Ints, steps: int) -> str:
     """``every third step takes`` or ``3 of 10 steps take``."""
-    distance = np.unique(np.diff(having))
+    distance = unique_values(np.diff(having))
     number = int(distance[0]) if len(distance) == 1 else 0
     if 1 < number <= len(_ORDINALS) + 1 and having[0] < number and steps - having[-1] <= number:
         return f"every {_ORDINALS[number - 2]} step takes"

@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings.edits import calls_gone
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 
 
@@ -49,7 +49,7 @@ def _claim(context: RuleContext) -> Candidate | None:
             "again": len(chosen) / steps,
             "taken": int((end - start).sum()) / steps,
         },
-        edit=calls_gone(np.union1d(host, event), event),
+        edit=calls_gone(unique_values(host, event), event),
     )
 
 

@@ -32,7 +32,7 @@ from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of
 from torch_tb_profiler.analysis.reasons.uses import DRAWS
 from torch_tb_profiler.hardware.results import Shape
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
 
@@ -65,7 +65,7 @@ def _claim(context: RuleContext) -> Claims:
     least = THRESHOLD * context.windows.length
     if max(calls.cost[values.again].sum(), calls.cost[values.constant].sum()) < least:
         return None
-    other = np.unique(calls.kind[~values.constant])
+    other = unique_values(calls.kind[~values.constant])
     # A tensor from outside of the step may be one that an earlier step made.
     made = {use.makes for use in (calls.uses[kind] for kind in other.tolist()) if use and use.makes}
     values = _numbered(context, calls, made)
@@ -210,9 +210,9 @@ def _repeated(context: RuleContext, calls: Calls, values: _Values) -> list[tuple
     )
     outer = climb(parent, parent[frame].astype(np.int64), context.mask(frame)) < 0
     found = []
-    for name in np.unique(spans["name"][frame[outer]]).tolist():
+    for name in unique_values(spans["name"][frame[outer]]).tolist():
         mine = np.flatnonzero(outer & (spans["name"][frame] == name))
-        chosen = np.unique(np.concatenate([np.arange(low[i], high[i]) for i in mine.tolist()]))
+        chosen = unique_values(np.concatenate([np.arange(low[i], high[i]) for i in mine.tolist()]))
         sure = values.sure[chosen].all() and not values.drawn[chosen].any() and one_pass[mine].all()
         inside = climb(parent, parent[frame[mine]].astype(np.int64), modules) >= 0
         text = function_name(context.trace.strings[name]).removeprefix("nn.Module: ")
@@ -225,7 +225,7 @@ def _repeated(context: RuleContext, calls: Calls, values: _Values) -> list[tuple
 def _earlier(context: RuleContext, frame: Ints, around: Callable[[Ints], Array]) -> Mask:
     """Which frames have one of their name before them in what is ``around`` them."""
     spans = context.trace["spans"]
-    alike = np.isin(spans["name"], np.unique(spans["name"][frame]))
+    alike = np.isin(spans["name"], unique_values(spans["name"][frame]))
     every = context.on_main(context.within(np.flatnonzero(alike)))
     first, _ = group_rows((spans["name"][every], around(every).astype(np.int64)))
     return np.asarray(~np.isin(frame, every[first]))
@@ -235,7 +235,7 @@ def _constant(context: RuleContext, calls: Calls, values: _Values) -> list[tuple
     """Calls that make the same in every step."""
     trains = len(calls.of) > 0
     chosen = values.constant if trains else values.steady
-    steps = np.unique(calls.step)
+    steps = unique_values(calls.step)
     if len(steps) < 2:
         return []
     place = np.flatnonzero(chosen)
@@ -244,7 +244,7 @@ def _constant(context: RuleContext, calls: Calls, values: _Values) -> list[tuple
     always = (each == each[:1]).all(axis=0)
     place = place[always[calls.kind[place]]]
     found = []
-    for line in np.unique(calls.line[place]).tolist():
+    for line in unique_values(calls.line[place]).tolist():
         mine = place[calls.line[place] == line]
         text = context.facts.strings[line] if line >= 0 else ""
         what = (

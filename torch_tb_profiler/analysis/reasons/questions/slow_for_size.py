@@ -75,7 +75,7 @@ from torch_tb_profiler.hardware.matrix_cores import (
 )
 from torch_tb_profiler.hardware.work import model_of, work_of
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 
 QUESTION = Question(__name__)
 LONG_CALL = 100_000
@@ -363,7 +363,7 @@ def _in_single(context: RuleContext, row: Ints) -> Array:
     dims = arguments["dims"][positions_of(arguments["span"], every)]
     _, group = group_rows([spans["name"][every], dims])
     same = group[len(row) :]
-    for number in np.unique(same).tolist():
+    for number in unique_values(same).tolist():
         there = float(np.median(spans["dur"][single[same == number]]))
         mine = group[: len(row)] == number
         factor[mine] = np.minimum(there / spans["dur"][row[mine]], 1.0)

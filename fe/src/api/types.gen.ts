@@ -39,10 +39,6 @@ export type MemoryGroup = "module" | "operator";
 
 export type MemorySource = "" | "records" | "snapshot" | "timeline";
 
-export type RankFigure = "busy" | "computation" | "exposed" | "memory" | "step";
-
-export type RankUnit = "bytes" | "ns" | "share";
-
 export type SqlKind = "bytes" | "count" | "event" | "number" | "text" | "time";
 
 export type ChosenKind = "all" | "annotation" | "device" | "first" | "operator" | "other" | "python" | "runtime";
@@ -884,73 +880,26 @@ export interface MemoryMapPayload {
   stacks: string[];
 }
 
-/** A worker of the run, by rank. `node`: its host, empty unknown. `message`: why it is not ready. */
+/** A worker of the run, by rank. `node`: its host, empty unknown. */
 export interface RunWorker {
   worker: string;
-  span: string;
   rank: number | null;
   node: string;
-  state: WorkerState;
-  message: string;
 }
 
-/** A dimension of the job, those with the nearest ranks first. `hint` says what it is made from. `values`: names of its places, empty where they are numbers. `independent`: these together tell all ranks apart. `place`: of each worker, -1 unknown. */
+/** A dimension of the job, those with the nearest ranks first. `values`: names of its places, empty where they are numbers. `place`: of each worker, -1 unknown. */
 export interface RankDimension {
   name: string;
-  hint: string;
-  size: number;
-  independent: boolean;
   values: string[];
   place: number[];
 }
 
-/** A figure over all ranks. `values`: of each worker. `quartiles`: least, first quartile, median, third quartile, greatest. `limit`: the distance from the median from which on a rank stands out. `lowest`, `highest`: who has the extremes. `outliers`: who stands out, the farthest first. */
-export interface RankSpread {
-  figure: RankFigure;
-  unit: RankUnit;
-  values: (number | null)[];
-  quartiles: number[];
-  limit: number;
-  lowest: number;
-  highest: number;
-  outliers: number[];
-}
-
-/** A rank that stands out in a figure. `difference`: from the median; `text` says how far that is. */
-export interface RankOutlier {
-  worker: number;
-  figure: RankFigure;
-  value: number;
-  difference: number;
-  text: string;
-}
-
-/** Ranks that are alike. `ranks` names them; `where`: the coordinates that exactly they have, empty if there are none. `low`, `high`: the least and the greatest of each of `spreads`; null unknown. */
-export interface RankGroup {
-  workers: number[];
-  ranks: string;
-  where: string;
-  low: (number | null)[];
-  high: (number | null)[];
-}
-
-/** Routes `/overview/ranks` and `/overview/ranks/known`. `known`: false while nobody has asked for the ranks; then the rest is empty. `progress` below 1: ask again. `coverage`: how many workers are read. `rules`: what counts as an outlier and as alike. `pooled`: groups beyond those listed. `steps`: of the run that figures are means of. */
+/** The workers of the run and their coordinates. `known`: false while nobody has asked for the ranks; then the rest is empty. `progress` below 1: ask again. */
 export interface OverviewRanksPayload {
   known: boolean;
   progress: number;
   workers: RunWorker[];
-  workers_total: number;
-  subject: Subject;
-  steps: number;
-  headline: string[];
-  coverage: string;
-  rules: string[];
-  notes: string[];
   dimensions: RankDimension[];
-  spreads: RankSpread[];
-  outliers: RankOutlier[];
-  groups: RankGroup[];
-  pooled: number;
 }
 
 /** A column of a result. */

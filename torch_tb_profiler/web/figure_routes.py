@@ -141,8 +141,8 @@ def kernel(
         OneOf("`operator`: also by operator; `properties`: by operator, grid and block."),
     ] = "name",
 ) -> wire.KernelPayload:
-    """Kernels as columns. ``no_operator`` is a key of ``reasons``. ``attribution`` counts the device
-    events of the whole trace that could be traced to the host.
+    """Kernels as columns. ``no_operator`` is a key of ``reasons``. ``attribution`` counts the kernels of the whole trace that
+    could be traced to the host.
     """
     facts, selection = opened.facts, chosen(opened, steps)
     measured = measured_counters(opened.trace, facts, selection)
@@ -233,8 +233,7 @@ def efficiency(
     group: Annotated[efficiency_wire.EfficiencyGroup, OneOf("What a row is one of.")] = "operator",
 ) -> efficiency_wire.EfficiencyPayload:
     """FLOPs, bytes, rates and shares of the device's peaks, the largest time first. ``device``: the
-    peaks and their sources; ``steps``: the model FLOPs utilization of each step; ``families``: the use
-    of matrix cores.
+    peaks and their sources; ``steps``: the model FLOPs utilization of each step.
     """
     selection, limit = chosen(insight.opened, steps), settings.max_table_rows
     return efficiency_payload(

@@ -232,7 +232,7 @@ def critical_path_ranks(
     """
     fleet = fleets.of(opened)
     run = _ranks_of(fleet, opened, steps)
-    return ranks_path_payload(run, fleet.progress, len(fleet.place), len(fleet.members))
+    return ranks_path_payload(run, fleet.progress)
 
 
 @route("/critical_path/ranks/rows", also=_complete, report="trace")
@@ -293,7 +293,7 @@ def critical_path_steps(
     """
     found = _steps_by_cause(insight, fleets, ranks)
     if isinstance(found, Fleet):
-        return reading_payload(found.progress, len(found.place), len(found.members))
+        return reading_payload(found.progress)
     return step_causes_payload(*found)
 
 

@@ -116,12 +116,6 @@ def scaled_mm(call: Call) -> Work | None:
 
 
 @modelled
-def vllm_scaled_mm(call: Call) -> Work | None:
-    """``cutlass_scaled_mm(out, A, B, a_scales, b_scales, bias)``."""
-    return product(*map(call.tensor, (1, 2, 5, 3, 4)), out_dtype=call.need(0).dtype)
-
-
-@modelled
 def grouped(call: Call) -> Work | None:
     """``_grouped_mm(A, B, offs, …)``: groups of rows (A 2-D), columns (B 2-D), K (both), or a batch
     (neither).

@@ -104,22 +104,14 @@ def common_chosen(figures: RunFigures, rank: int, selection: Selection, facts: F
     return np.unique(common[common >= 0])
 
 
-def ranks_path_payload(
-    run: RanksOfRun | None, progress: float, ready: int, total: int
-) -> RanksPathPayload:
-    """The payload of a run; ``run`` None: of its ``total`` workers only ``ready`` ones are read."""
+def ranks_path_payload(run: RanksOfRun | None, progress: float) -> RanksPathPayload:
+    """The payload of a run; ``run`` None: its workers are still being read."""
     if run is None:
-        return RanksPathPayload(
-            progress=progress,
-            ready=ready,
-            workers_total=total,
-            parts={"kind": [], "path_ns": [], "share": [], "segments": []},
-        )
+        empty = {"kind": [], "path_ns": [], "share": [], "segments": []}
+        return RanksPathPayload(progress=progress, parts=empty)
     parts = ranks_kinds(run.segments)
     return RanksPathPayload(
         progress=progress,
-        ready=ready,
-        workers_total=total,
         subject=subject_of_job((one.worker for one in run.workers), run.known),
         steps=len(run.known),
         headline=_headline(run, parts),
@@ -137,7 +129,6 @@ def ranks_rows_payload(
     """The path, or what of it lies in a window, as a table; rows beyond ``limit`` are pooled."""
     rows = ranks_rows(run.segments, by, window)
     return RanksRowsPayload(
-        parts=wire_columns(ranks_kinds(run.segments, window)),
         rows=wire_columns(rows.head(limit)),
         pooled=max(rows.n - limit, 0),
     )

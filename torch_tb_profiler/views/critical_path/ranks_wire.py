@@ -25,13 +25,11 @@ class RanksWorker(Wire, frozen=True, kw_only=True):
 class RanksPathPayload(Wire, frozen=True, kw_only=True):
     """Route ``/critical_path/ranks``. Times are ns on the common clock after the begin of the first step
     of the run; ``worker`` in tables is a place in ``workers``, the ranks that were read. While ``progress`` is below 1
-    nothing is known yet: ask again. ``workers_total``: of the run. ``strips``: of more than three
+    nothing is known yet: ask again. ``strips``: of more than three
     steps that of the longest. ``clock``: how the clocks were aligned and how well.
     """
 
     progress: float
-    ready: int
-    workers_total: int
     subject: Subject = Subject()
     steps: int = 0
     headline: list[str] = msgspec.field(default_factory=list)
@@ -43,11 +41,10 @@ class RanksPathPayload(Wire, frozen=True, kw_only=True):
 
 
 class RanksRowsPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/critical_path/ranks/rows``: the path through all ranks, or what of it lies in a window, by
-    kind and by what was asked. ``pooled``: how many rows the last one stands for.
+    """Route ``/critical_path/ranks/rows``: the path through all ranks, or what of it lies in a window, by what was asked.
+    ``pooled``: how many rows the last one stands for.
     """
 
-    parts: Annotated[dict[str, Any], table_of(PATH_KINDS)]
     rows: Annotated[dict[str, Any], table_of(PATH_RANKS)]
     pooled: int
 

@@ -37,7 +37,6 @@ def memory_blocks_payload(
     category, rule = table["category"][kept], table["rule"][kept]
     told = {"category": category_texts(category), "known_by": rule_texts(category, rule)}
     return MemoryBlocksPayload(
-        device=device,
         rows=wire_columns(block_table(insight, kept).with_columns(**told)),
         pooled=len(rest),
         pooled_bytes=int(table["bytes"][rest].sum()),
@@ -57,7 +56,6 @@ def memory_statistics_payload(
     sums = usage(insight, device, window, group)
     calls = calls_in(trace, facts, insight, window, group)
     return MemoryStatisticsPayload(
-        device=device,
         group=group,
         pooled=max(0, len(sums.name) - limit),
         outside_bytes=sums.outside,
@@ -77,7 +75,6 @@ def memory_alive_payload(
     rest = table["bytes"][limit:]
     frames = held_frames(facts, insight, device, found)
     return MemoryAlivePayload(
-        device=device,
         time_ns=found.time,
         allocated_bytes=found.allocated,
         reserved_bytes=found.reserved if found.reserved >= 0 else None,

@@ -5,7 +5,7 @@ a step takes, which step is odd, what is lost.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from torch_tb_profiler.views.words.texts import NO_KNOWN_WORK
 
 _MOST_ODD = 4
 _MOST_KINDS = 4
-_BUSY, _IDLE = 0.9, 0.5
 _NUMBER = regex(r"#(?:step=)?(\d+)$")
 Steps = Mapping[str, Any]
 """The columns of ``STEPS``."""
@@ -52,7 +51,7 @@ def headline(
         found = [busy, *time]
     elif unplaced and not counters_only:
         text = f"{NO_KNOWN_WORK}, but the role of {unplaced} is unknown: {SETTING} tells it."
-        found = [*time, Sentence(key="busy", text=text, tone="attention")]
+        found = [*time, Sentence(key="busy", text=text)]
     else:
         lack = (
             "Hardware counters were recorded instead of kernel times"
@@ -64,9 +63,9 @@ def headline(
         # Without an accelerator the time is the news, not that there was none.
         found = [
             *time,
-            Sentence(key="busy", text=f"{lack}: every figure here is the host’s.", tone="plain"),
+            Sentence(key="busy", text=f"{lack}: every figure here is the host’s."),
         ]
-    told = [Sentence(key="kinds", text=kinds, tone="plain")] if kinds else []
+    told = [Sentence(key="kinds", text=kinds)] if kinds else []
     return [*found, *_kinds(steps), *told, *_odd(steps), *_loss(health)]
 
 
@@ -98,15 +97,10 @@ def _busy(words: Vocabulary, devices: Sequence[DeviceSummary], period: str) -> S
     who = several if len(devices) > 1 else f"{devices[0].title} was"
     if not shares:
         why = f": {devices[0].unknown[0]}" if devices[0].unknown else ""
-        return Sentence(
-            key="busy", text=_stopped(f"How busy {who} is unknown{why}"), tone="attention"
-        )
+        return Sentence(key="busy", text=_stopped(f"How busy {who} is unknown{why}"))
     low, high = format_share(min(shares)), format_share(max(shares))
-    tone: Literal["plain", "good", "attention"] = (
-        "attention" if min(shares) < _IDLE else "good" if min(shares) >= _BUSY else "plain"
-    )
     span = low if low == high else f"{low} to {high}"
-    return Sentence(key="busy", text=f"{who} busy {span} of {period}.", tone=tone)
+    return Sentence(key="busy", text=f"{who} busy {span} of {period}.")
 
 
 def _time(steps: Steps, average: Average | None, whole: bool, noun: str) -> Iterator[Sentence]:
@@ -114,7 +108,7 @@ def _time(steps: Steps, average: Average | None, whole: bool, noun: str) -> Iter
         # Where there is no step at all, the page says so in place of the chart.
         if len(steps["step"]):
             text = "No step is selected, so there is no average step."
-            yield Sentence(key="time", text=text, tone="attention")
+            yield Sentence(key="time", text=text)
         return
     wall = average.wall_ns
     who = (
@@ -125,7 +119,7 @@ def _time(steps: Steps, average: Average | None, whole: bool, noun: str) -> Iter
         else f"On average a {noun} takes"
     )
     text = f"{who} {format_ns(wall)}{_without_cold(steps, average)}."
-    yield Sentence(key="time", text=text, tone="plain")
+    yield Sentence(key="time", text=text)
 
 
 def _without_cold(steps: Steps, average: Average) -> str:
@@ -153,13 +147,13 @@ def _kinds(steps: Steps) -> Iterator[Sentence]:
         parts = [_kind_text(kind, times) for kind, times in most]
         text = f"Kinds of steps (median of each): {'; '.join(parts[:_MOST_KINDS])}"
         more = f"; {len(parts) - _MOST_KINDS} more" if len(parts) > _MOST_KINDS else ""
-        yield Sentence(key="kinds", text=f"{text}{more}.", tone="plain")
+        yield Sentence(key="kinds", text=f"{text}{more}.")
     for kind, times in walls.items():
         if GROWING in kind:
             grown = f"from {format_ns(times[0])} to {format_ns(times[-1])}"
             which = "Steps" if len(walls) == 1 else f"Steps of the kind “{kind}”"
             text = f"{which} become longer as the program runs, {grown}."
-            yield Sentence(key="kinds", text=text, tone="attention")
+            yield Sentence(key="kinds", text=text)
 
 
 def _kind_text(kind: str, times: Sequence[int]) -> str:
@@ -176,7 +170,7 @@ def _odd(steps: Steps) -> Iterator[Sentence]:
         row = odd[0]
         why = f": {reason[row]}" if reason[row] else f" ({format_ns(steps['wall_ns'][row])})"
         text = f"Step {_label(steps, row)} is odd{why}"
-        yield Sentence(key="odd", text=_stopped(text), tone="attention")
+        yield Sentence(key="odd", text=_stopped(text))
     elif odd:
         names = [
             f"{_label(steps, row)} ({reason[row]})"
@@ -186,7 +180,7 @@ def _odd(steps: Steps) -> Iterator[Sentence]:
         ]
         more = " …" if len(odd) > _MOST_ODD else ""
         text = f"{len(odd)} steps are odd: {', '.join(names)}{more}."
-        yield Sentence(key="odd", text=text, tone="attention")
+        yield Sentence(key="odd", text=text)
 
 
 def _loss(health: Sequence[DefectItem]) -> Iterator[Sentence]:
@@ -196,7 +190,7 @@ def _loss(health: Sequence[DefectItem]) -> Iterator[Sentence]:
             "Part of the recording is lost, so the figures are too small where it is missing: see"
             " Trace health."
         )
-        yield Sentence(key="loss", text=text, tone="attention")
+        yield Sentence(key="loss", text=text)
 
 
 def _stopped(text: str) -> str:

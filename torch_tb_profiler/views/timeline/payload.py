@@ -160,7 +160,6 @@ def _counters(trace: Trace, timeline: Timeline, words: Vocabulary) -> list[Count
             mean=s["mean"],
             lowest=s["lowest"],
             highest=s["highest"],
-            samples=s["count"],
         )
         for s in timeline.about["series"]
     ]

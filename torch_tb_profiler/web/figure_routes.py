@@ -40,7 +40,7 @@ from torch_tb_profiler.views.work.counters import (
     measured_counters,
     no_counters,
 )
-from torch_tb_profiler.views.work.efficiency import efficiency_payload, peaks_version
+from torch_tb_profiler.views.work.efficiency import efficiency_of, peaks_version
 from torch_tb_profiler.views.work.flame import FileFormat, Metric, flame_file, flame_payload
 from torch_tb_profiler.views.work.iterations import IterationsPayload, iterations_payload
 from torch_tb_profiler.views.work.kernels import kernel_payload
@@ -236,9 +236,8 @@ def efficiency(
     peaks and their sources; ``steps``: the model FLOPs utilization of each step.
     """
     selection, limit = chosen(insight.opened, steps), settings.max_table_rows
-    return efficiency_payload(
-        insight.opened.facts, insight.insight, selection, group, limit, settings.peaks
-    )
+    facts = insight.opened.facts
+    return efficiency_of(facts, insight.insight, selection, group, limit, settings.peaks)[0]
 
 
 @route("/counters", also=_peaks, report="steps")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.analysis.figures import insight, opened
 from torch_tb_profiler.analysis.figures.selection import select
-from torch_tb_profiler.views.work.efficiency import efficiency_payload
+from torch_tb_profiler.views.work.efficiency import efficiency_of
 from torch_tb_profiler.views.work.efficiency_wire import EfficiencyPayload
 
 RUNS = ("b200_eager", "h100_vit", "mi300_resnet_ddp")
@@ -21,7 +21,7 @@ def payloads(real_traces: Path) -> dict[str, EfficiencyPayload]:
     for run in RUNS:
         path = next((real_traces / run).glob("*.json*"))
         _, facts = opened(path)
-        found[run] = efficiency_payload(facts, insight(path), select(facts), "operator")
+        found[run] = efficiency_of(facts, insight(path), select(facts), "operator")[0]
     return found
 
 

@@ -9,18 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.critical_path.verdict_texts import number_of
 from torch_tb_profiler.analysis.facts.defects import UNCLEAR_RANK
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.analysis.figures.missing_data import SETTING
 from torch_tb_profiler.analysis.figures.step_kinds import GROWING
-from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.units import format_ns, format_share
 from torch_tb_profiler.views.wire import Average, DefectItem, DeviceSummary, Sentence, Vocabulary
 from torch_tb_profiler.views.words.texts import NO_KNOWN_WORK
 
 _MOST_ODD = 4
 _MOST_KINDS = 4
-_NUMBER = regex(r"#(?:step=)?(\d+)$")
 Steps = Mapping[str, Any]
 """The columns of ``STEPS``."""
 
@@ -72,7 +71,7 @@ def headline(
 def _steps_text(steps: Steps, average: Average | None) -> str:
     selected = _rows(steps, "selected")
     if len(selected) == 1 < len(steps["step"]):
-        return f"step {_label(steps, selected[0])}"
+        return f"step {number_of(steps['name'][selected[0]], steps['step'][selected[0]])}"
     whole = [row for row in selected if not steps["cut"][row]] or selected
     # Of all steps the cold ones speak for none, where others are left.
     if len(selected) == len(steps["step"]):
@@ -83,12 +82,6 @@ def _steps_text(steps: Steps, average: Average | None) -> str:
 
 def _rows(steps: Steps, flag: str) -> list[int]:
     return [row for row, is_set in enumerate(steps[flag]) if is_set]
-
-
-def _label(steps: Steps, row: int) -> str:
-    """The number that a person knows a step by: ``ProfilerStep#5`` → ``5``, else its place."""
-    number = _NUMBER.search(steps["name"][row])
-    return number[1] if number else str(steps["step"][row])
 
 
 def _busy(words: Vocabulary, devices: Sequence[DeviceSummary], period: str) -> Sentence:
@@ -169,13 +162,13 @@ def _odd(steps: Steps) -> Iterator[Sentence]:
     if len(odd) == 1:
         row = odd[0]
         why = f": {reason[row]}" if reason[row] else f" ({format_ns(steps['wall_ns'][row])})"
-        text = f"Step {_label(steps, row)} is odd{why}"
+        text = f"Step {number_of(steps['name'][row], steps['step'][row])} is odd{why}"
         yield Sentence(key="odd", text=_stopped(text))
     elif odd:
         names = [
-            f"{_label(steps, row)} ({reason[row]})"
+            f"{number_of(steps['name'][row], steps['step'][row])} ({reason[row]})"
             if len(odd) == 2 and reason[row]
-            else _label(steps, row)
+            else number_of(steps["name"][row], steps["step"][row])
             for row in odd[:_MOST_ODD]
         ]
         more = " …" if len(odd) > _MOST_ODD else ""

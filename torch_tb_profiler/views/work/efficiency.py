@@ -48,18 +48,6 @@ from torch_tb_profiler.views.work.efficiency_wire import (
 _MOST_ROWS = 100_000
 
 
-def efficiency_payload(
-    facts: Facts,
-    insight: Insight,
-    selection: Selection,
-    group: EfficiencyGroup,
-    limit: int = _MOST_ROWS,
-    file: str = "",
-) -> EfficiencyPayload:
-    """Route ``/efficiency``; see ``efficiency_of``."""
-    return efficiency_of(facts, insight, selection, group, limit, file)[0]
-
-
 def efficiency_of(
     facts: Facts,
     insight: Insight,

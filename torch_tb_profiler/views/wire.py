@@ -75,6 +75,7 @@ def _plain(value: Any) -> Any:
 
 SpanState = Literal["waiting", "growing", "importing", "ready", "failed"]
 RankSource = Literal["distributedInfo", "file name", "order"]
+FileState = Literal["ready", "waiting", "growing", "importing", "failed", "rejected"]
 
 
 class ErrorBody(Wire, frozen=True, kw_only=True):

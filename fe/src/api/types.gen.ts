@@ -17,6 +17,8 @@ export type ChangeTable = "category" | "host" | "kernel" | "module" | "operator"
 
 export type DiffFormat = "csv" | "markdown";
 
+export type ChangeStatus = "changed" | "gone" | "new" | "same";
+
 export type Measure = "computation" | "exposed" | "hidden" | "late" | "other" | "step" | "transfer" | "waiting";
 
 export type WorkerState = "failed" | "ready" | "waiting";
@@ -58,6 +60,8 @@ export type KernelGroup = "name" | "operator" | "properties";
 export type OperatorGroup = "name" | "shape" | "stack";
 
 export type SpanState = "failed" | "growing" | "importing" | "ready" | "waiting";
+
+export type FileState = "failed" | "growing" | "importing" | "ready" | "rejected" | "waiting";
 
 export type EfficiencyGroup = "kernel" | "operator";
 
@@ -191,8 +195,9 @@ export interface RanksPathPayload {
   strips: PathStrip[];
 }
 
-/** Route `/critical_path/ranks/rows`: the path through all ranks, or what of it lies in a window, by what was asked. `pooled`: how many rows the last one stands for. */
+/** Route `/critical_path/ranks/rows`: the path through all ranks, or what of it lies in a window, by kind and by what was asked. `pooled`: how many rows the last one stands for. */
 export interface RanksRowsPayload {
+  parts: PathKindsTable;
   rows: PathRanksTable;
   pooled: number;
 }

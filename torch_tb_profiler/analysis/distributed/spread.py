@@ -49,4 +49,5 @@ def far_above(values: Array, step: float) -> list[int]:
         WORTH * step,
     )
     far = np.flatnonzero(above > limit)
-    return far[np.argsort(-above[far], kind="stable")].tolist()
+    found: list[int] = far[np.argsort(-above[far], kind="stable")].tolist()
+    return found

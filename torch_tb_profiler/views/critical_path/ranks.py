@@ -129,6 +129,7 @@ def ranks_rows_payload(
     """The path, or what of it lies in a window, as a table; rows beyond ``limit`` are pooled."""
     rows = ranks_rows(run.segments, by, window)
     return RanksRowsPayload(
+        parts=wire_columns(ranks_kinds(run.segments, window)),
         rows=wire_columns(rows.head(limit)),
         pooled=max(rows.n - limit, 0),
     )

@@ -41,10 +41,11 @@ class RanksPathPayload(Wire, frozen=True, kw_only=True):
 
 
 class RanksRowsPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/critical_path/ranks/rows``: the path through all ranks, or what of it lies in a window, by what was asked.
-    ``pooled``: how many rows the last one stands for.
+    """Route ``/critical_path/ranks/rows``: the path through all ranks, or what of it lies in a window, by
+    kind and by what was asked. ``pooled``: how many rows the last one stands for.
     """
 
+    parts: Annotated[dict[str, Any], table_of(PATH_KINDS)]
     rows: Annotated[dict[str, Any], table_of(PATH_RANKS)]
     pooled: int
 

@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.diff.table import DIFF, DIFF_TREE
 from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Missing, StepsTable, Subject, Wire
 
+ChangeStatus = Literal["same", "changed", "new", "gone"]
 ChangeTable = Literal["category", "operator", "host", "kernel", "runtime", "module"]
 Columns = Mapping[str, Any]
 """The columns of ``changes``."""

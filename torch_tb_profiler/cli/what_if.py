@@ -103,7 +103,7 @@ def _report(context: TraceContext, options: argparse.Namespace, place: FleetPlac
         rows = (
             what_if_table(facts, context.simulation(place), changes, selection)
             if changes
-            else preset_table(facts, context.told(place), selection)
+            else preset_table(facts, context.insight_beside(place), selection)
         )
         texts = {key: rows.texts(key) for key in ("change", "words")}
         cells = [

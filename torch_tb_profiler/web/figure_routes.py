@@ -150,7 +150,7 @@ def kernel(
 
 
 def _other_ranks(backend: Backend, insight: OpenedInsight) -> Hashable:
-    fleet = backend.fleets.known(insight.opened)
+    fleet = backend.fleets.already_read(insight.opened)
     return tuple(member.id for member in fleet.members) if fleet else ()
 
 
@@ -198,7 +198,7 @@ def critical_path_rows(
 
 
 def _peaks_and_others(backend: Backend, insight: OpenedInsight) -> Hashable:
-    fleet = backend.fleets.known(insight.opened)
+    fleet = backend.fleets.already_read(insight.opened)
     return _peaks(backend, insight), fleet and fleet.id
 
 

@@ -277,7 +277,7 @@ def _steps_by_cause(
     else:
         told = fleets.with_waiting(insight)
         steps = StepsOfTrace(told.opened.facts, told.insight, lambda: lanes_of(insight))
-        known = fleets.known(opened)
+        known = fleets.already_read(opened)
         of = known.id if known else ""
     return steps, opened.memoise((insight.id, "step groups", ranks, of), steps.groups)
 

@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.data_rows import rows_beside
-from torch_tb_profiler.hardware.call import Call, Tensor, known
+from torch_tb_profiler.hardware.call import Call, Tensor, required
 from torch_tb_profiler.hardware.element_types import precision, scalar_type
 from torch_tb_profiler.hardware.families.gemm import listed_scales, product
 from torch_tb_profiler.hardware.work import Work, described, matrix_work, model, models_beside
@@ -120,7 +120,7 @@ def bitsandbytes_4bit(call: Call) -> Work | None:
     """``gemm_4bit(A, packed B, shape of B [N, K], absmax, …, bias)``, ``gemv_4bit(A, packed B,
     shape of B, …)``.
     """
-    a, shape = call.need(0), known(call.integers(2, 2))
+    a, shape = call.need(0), required(call.integers(2, 2))
     is_gemm = call.name.endswith("gemm_4bit")
     bias = call.tensor(6) if is_gemm else None
     if not a.shape or a.shape[-1] != shape[1]:
@@ -132,7 +132,7 @@ def bitsandbytes_4bit(call: Call) -> Work | None:
 @modelled
 def transformer_engine(call: Call) -> Work | None:
     """``te_gemm_ts(A, scale of A, …, B, …, D, …, bias, …)`` with 22 or 17 arguments; bytes are fp8."""
-    *operands, last = known({22: (0, 5, 10, 14), 17: (0, 4, 8, 10)}.get(len(call.inputs)))
+    *operands, last = required({22: (0, 5, 10, 14), 17: (0, 4, 8, 10)}.get(len(call.inputs)))
     (a, b, out), bias = map(call.need, operands), call.tensor(last)
     cube = a.elements * b.elements * out.elements
     volume = math.isqrt(cube)
@@ -158,8 +158,8 @@ def segments(call: Call) -> Work | None:
 @modelled
 def pairs(call: Call) -> Work | None:
     """``_foreach_mm(As, Bs)``."""
-    lefts, rights = known(call.tensors(0)), known(call.tensors(1))
-    works = [known(product(a, b)) for a, b in zip(lefts, rights, strict=True)]
+    lefts, rights = required(call.tensors(0)), required(call.tensors(1))
+    works = [required(product(a, b)) for a, b in zip(lefts, rights, strict=True)]
     data = [work.bytes for work in works if work.bytes is not None]
     return Work(
         sum(work.flops for work in works),

@@ -6,7 +6,7 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.data_rows import rows_beside
-from torch_tb_profiler.hardware.call import Call, Tensor, known
+from torch_tb_profiler.hardware.call import Call, Tensor, required
 from torch_tb_profiler.hardware.element_types import scalar_type
 from torch_tb_profiler.hardware.families.gemm import SOURCE, product
 from torch_tb_profiler.hardware.work import Work, described, matrix_work, model
@@ -54,7 +54,7 @@ def linear(call: Call) -> Work | None:
         other = Tensor(other.shape[::-1], other.dtype, strides)
     dtype = scalar_type(call.value(form.dtype)) if out is None else out.dtype
     if not dtype and x.element_bytes == 1:
-        dtype = known(form.result or None)
+        dtype = required(form.result or None)
     scales = [call.tensor(index) for index in form.scales]
     return product(x, other, call.tensor(form.bias), *scales, out_dtype=dtype)
 

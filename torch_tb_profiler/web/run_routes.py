@@ -188,7 +188,7 @@ def _known(backend: Backend, opened: Opened) -> Hashable:
 
 @route("/overview/ranks/known", also=_known)
 def overview_ranks_known(opened: Opened, fleets: Fleets) -> OverviewRanksPayload:
-    """The same if all of it is known already, else empty; nothing is made."""
+    """What ``/overview/ranks`` says if all of it is known already, else empty; nothing is made."""
     fleet = fleets.known_beside(opened)
     if fleet is None:
         return UNKNOWN_RANKS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -107,7 +108,7 @@ def common_chosen(figures: RunFigures, rank: int, selection: Selection, facts: F
 def ranks_path_payload(run: RanksOfRun | None, progress: float) -> RanksPathPayload:
     """The payload of a run; ``run`` None: its workers are still being read."""
     if run is None:
-        empty = {"kind": [], "path_ns": [], "share": [], "segments": []}
+        empty: dict[str, list[Any]] = {"kind": [], "path_ns": [], "share": [], "segments": []}
         return RanksPathPayload(progress=progress, parts=empty)
     parts = ranks_kinds(run.segments)
     return RanksPathPayload(

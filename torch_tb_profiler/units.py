@@ -86,6 +86,11 @@ def format_counted(number: int, one: str, several: str = "") -> str:
     return f"{format_count(number)} {one if number == 1 else several or plural(one)}"
 
 
+def fit_text(text: str, longest: int) -> str:
+    """A text of so many characters at most: of a longer one the begin and "…"."""
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
 def plural(noun: str) -> str:
     """``steps``, ``micro-batches``."""
     return f"{noun}es" if noun.endswith("tch") else f"{noun}s"

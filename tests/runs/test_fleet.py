@@ -80,9 +80,9 @@ def test_a_complete_fleet_is_kept_until_the_catalogue_changes() -> None:
     asked = list(run.asked)
     assert {*asked} == {"rank0", "rank1"}
     assert fleets.of(run.open("run", "rank0", "1")) is found
-    assert fleets.known(run.open("run", "rank0", "1")) is found
+    assert fleets.already_read(run.open("run", "rank0", "1")) is found
     run.change()
-    assert fleets.known(run.open("run", "rank0", "1")) is None
+    assert fleets.already_read(run.open("run", "rank0", "1")) is None
     other = fleets.of(run.open("run", "rank0", "1"))
     assert other is not found
     assert other.id == found.id, "so that what was answered for it is used again, not kept twice"

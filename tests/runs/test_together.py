@@ -146,7 +146,6 @@ def test_a_worker_that_is_not_imported_waits() -> None:
     shared = align_run(listed, asked)
     assert shared.place == (0, 2)
     assert [a.offset for a in shared.aligned] == [50_000, 0]
-    assert shared.span_ns == 1_050_000
 
 
 def test_a_trace_that_cannot_be_opened_waits_too() -> None:

@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.categories import CATEGORIES
-from torch_tb_profiler.views.work.efficiency import efficiency_payload
+from torch_tb_profiler.views.work.efficiency import efficiency_of
 from torch_tb_profiler.views.work.efficiency_wire import EfficiencyGroup
 
 pytestmark = pytest.mark.slow
@@ -92,7 +92,7 @@ def test_committed_run(samples: Path, rank: int) -> None:
 @pytest.mark.parametrize("by", ["operator", "kernel"])
 def test_nothing_is_faster_than_its_device(samples: Path, rank: int, by: EfficiencyGroup) -> None:
     opened = load(str(samples / "synthetic_ddp8" / f"rank{rank}.pt.trace.json.gz"), Settings())
-    payload = efficiency_payload(
+    payload, _ = efficiency_of(
         opened.facts, build_insight(opened.trace, opened.facts), select(opened.facts), by
     )
     known = [

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.critical_path.blame import Blame, BlamedWork
 from torch_tb_profiler.analysis.critical_path.verdict import UNKNOWN, Hold, Verdict
 from torch_tb_profiler.analysis.critical_path.verdict_texts import doing, verdict_sentences
+from torch_tb_profiler.analysis.efficiency.families import Totals
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.views.distributed.texts import all_called, headline_of, parts_text
 from torch_tb_profiler.views.distributed.wire import (
@@ -234,20 +235,17 @@ def step(index: int, **more: Any) -> StepMfu:
     return StepMfu(index=index, steps=1, name=f"ProfilerStep#{index}", **given | more)
 
 
-def efficiency(families: tuple[str | None, ...] = ("gemm", None), **more: Any) -> EfficiencyPayload:
+def efficiency(**more: Any) -> EfficiencyPayload:
     given: dict[str, Any] = {
         "group": "operator",
         "has_device": True,
         "vocabulary": vendor_words("nvidia"),
         "device": DevicePeaks(
-            name="H100", entry="H100", known=True, bandwidth=None, bandwidth_source="", peaks=[]
+            name="H100", entry="H100", bandwidth=None, bandwidth_source="", peaks=[]
         ),
         "steps": [step(4), step(5)],
         "mfu": 0.188,
-        "families": {"family": list(families)},
         "time_ns": 10_500,
-        "computation_ns": 10_500,
-        "modelled_ns": 10_000,
         "rows": {
             "name": ["aten::mm", "aten::add", "other"],
             "kernel": [None, None, None],
@@ -264,17 +262,20 @@ def efficiency(families: tuple[str | None, ...] = ("gemm", None), **more: Any) -
     return EfficiencyPayload(**given | more)
 
 
+TOTALS = Totals(time=10_500, aside=(), computation=10_500, modelled=10_000, products=0)
+
+
 def rows(**more: list[Any]) -> dict[str, Any]:
     return efficiency().rows | more
 
 
 def test_the_row_that_is_furthest_over_its_roof_is_the_answer() -> None:
-    assert headline(efficiency()) == [
+    assert headline(efficiency(), TOTALS) == [
         "aten::mm takes 8.00 µs; its memory roof is 4.30 µs.",
         "MFU of the steps: 18.8 % of H100, 186 TFLOP/s.",
         "95.2 % of the computation is modelled.",
     ]
-    found = headline(efficiency(("gemm", "communication", None), computation_ns=20_000))
+    found = headline(efficiency(), replace(TOTALS, aside=("communication",), computation=20_000))
     assert found[1:] == [
         "MFU of the steps: at least 18.8 % of H100, 186 TFLOP/s.",
         "50.0 % of the computation (without communication) is modelled.",
@@ -303,7 +304,7 @@ def test_the_row_that_is_furthest_over_its_roof_is_the_answer() -> None:
     ],
 )
 def test_other_answers(columns: dict[str, list[Any]], answer: str) -> None:
-    assert headline(efficiency(rows=rows(**columns)))[0] == answer
+    assert headline(efficiency(rows=rows(**columns)), TOTALS)[0] == answer
 
 
 def test_where_no_row_takes_much_all_are_told_together() -> None:
@@ -313,24 +314,26 @@ def test_where_no_row_takes_much_all_are_told_together() -> None:
         roof=["memory"] * 20,
         over_roof_ns=[200] * 20,
     )
-    told = headline(efficiency(rows=many, time_ns=10_000))[0]
+    told = headline(efficiency(rows=many, time_ns=10_000), TOTALS)[0]
     assert told == "Work with a known roof takes 10.0 µs; its roofs are 6.00 µs."
-    unknown = headline(efficiency(rows=many, time_ns=30_000))[0]
+    unknown = headline(efficiency(rows=many, time_ns=30_000), TOTALS)[0]
     assert unknown == "aten::add (one shape) takes 500 ns of 30.0 µs on the GPU."
 
 
 def test_the_pooled_rest_is_no_answer() -> None:
     pooled = rows(time_ns=[8000, 2000, 90_000], roof=[None, None, None])
-    assert headline(efficiency(pooled=7, rows=pooled, time_ns=100_000))[0] == (
+    assert headline(efficiency(pooled=7, rows=pooled, time_ns=100_000), TOTALS)[0] == (
         "aten::mm takes 8.00 µs of 100 µs on the GPU."
     )
 
 
 def test_rates_are_told_where_no_peak_is_known_and_nothing_where_nothing_is() -> None:
     alone = efficiency(mfu=None, steps=[step(1)])
-    assert headline(alone)[1] == "Rate of the step: 186 TFLOP/s."
-    empty = replace(alone, steps=[step(1, flops=0, mfu=None)], modelled_ns=0)
-    assert headline(empty)[1:] == ["No operator of the steps could be modelled."]
+    assert headline(alone, TOTALS)[1] == "Rate of the step: 186 TFLOP/s."
+    empty = replace(alone, steps=[step(1, flops=0, mfu=None)])
+    assert headline(empty, replace(TOTALS, modelled=0))[1:] == [
+        "No operator of the steps could be modelled."
+    ]
 
 
 @given(
@@ -360,7 +363,7 @@ def test_an_answer_has_twelve_words_and_two_quantities(
             for share, time in zip(over, times, strict=True)
         ],
     )
-    told = headline(efficiency(rows=columns, time_ns=sum(times), has_device=has_device))[0]
+    told = headline(efficiency(rows=columns, time_ns=sum(times), has_device=has_device), TOTALS)[0]
     quantities = re.findall(r"[0-9.\u202f]+ (?:ns|µs|ms|s|min|h)\b", told)
     assert len(quantities) == 2
     assert len(told.split(" ")) - len(quantities) <= 12

@@ -130,7 +130,6 @@ def test_alignment(ddp: Server) -> None:
     ]
     assert min(w.offset_ns for w in payload.workers) == 0
     assert (payload.workers_chosen, payload.workers_total) == (3, 3)
-    assert payload.span_ns > 60_000_000
 
 
 def test_of_chosen_ranks_only_those_are_aligned(ddp: Server) -> None:
@@ -147,7 +146,6 @@ def test_a_collective_on_all_workers(ddp: Server) -> None:
     number = collective_kernel(ddp, 0)
     lanes = [group["lane"] for group in ddp.timeline()["groups"]]
     payload = ddp.get("/trace/collective", id=identity, event=number)
-    assert payload["key"] == "allreduce 1 of process group 0"
     assert [peer["worker"] for peer in payload["peers"]] == ["rank0", "rank1", "rank2"]
     assert payload["peers"][0]["ref"] == ddp.get("/trace/event", id=identity, event=number)["ref"]
     assert payload["peers"][0]["ref"]["lane"] >= min(lanes)
@@ -161,10 +159,7 @@ def test_a_collective_on_all_workers(ddp: Server) -> None:
 
 
 def test_what_is_no_collective(ddp: Server) -> None:
-    assert ddp.get("/trace/collective", id=ddp.timeline()["id"], event=0) == {
-        "key": "",
-        "peers": [],
-    }
+    assert ddp.get("/trace/collective", id=ddp.timeline()["id"], event=0) == {"peers": []}
 
 
 def test_the_call_of_a_collective_leads_to_its_kernel(ddp: Server) -> None:

@@ -231,14 +231,8 @@ def test_what_the_view_offers() -> None:
     assert gpu == {
         "key": 0,
         "name": "GPU 0",
-        "records": 6,
-        "begin_bytes": 1000,
-        "begin_known": True,
-        "end_bytes": 1270,
         "peak_bytes": 2794,
         "peak_ns": 56_000,
-        "peak_reserved_bytes": 4096,
-        "capacity_bytes": None,
         "blocks": 5,
         "has_map": False,
         "headline": [
@@ -246,12 +240,7 @@ def test_what_the_view_offers() -> None:
             "It was at 56.0 µs; at most 4.00 KiB was reserved.",
         ],
     }
-    assert (cpu["name"], cpu["begin_known"], cpu["begin_bytes"], cpu["peak_reserved_bytes"]) == (
-        "CPU",
-        False,
-        0,
-        None,
-    )
+    assert cpu["name"] == "CPU"
     assert len(found["notes"]) == 1
     assert found["notes"][0].startswith("CPU: the records give no totals.")
 

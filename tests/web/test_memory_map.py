@@ -56,8 +56,7 @@ def test_what_the_view_says_of_a_snapshot(asked: Client) -> None:
     known = dict(zip(found["categories"], found["categories_known"], strict=True))
     assert (known["activation"], known["autograd detail"], known["unknown"]) == ("inferred", "", "")
     (failure,) = found["failures"]
-    assert (failure["requested_bytes"], failure["free_bytes"], found["failed"]) == (1 << 40, 5, 1)
-    assert failure["line"] == "/w/attention.py(88): softmax"
+    assert (failure["requested_bytes"], failure["free_bytes"]) == (1 << 40, 5)
     assert failure["unused_bytes"] == sum(failure["pieces_bytes"])
     assert failure["pieces"] == len(failure["pieces_bytes"])
     then = get(asked, "/memory/alive", t=failure["time_ns"])
@@ -90,7 +89,7 @@ def test_the_map_adds_up_and_zooms(asked: Client) -> None:
     assert private["stacks"][private["blocks"]["stack"][0]].endswith("/w/train.py(12): train")
     assert get(asked, "/memory/map", stream=99)["reserved_bytes"] == 0
     beyond = get(asked, "/memory/map", b0=1 << 60)
-    assert (sum(beyond["cells"]["reserved"]), beyond["blocks_in_part"]) == (0, 0)
+    assert (sum(beyond["cells"]["reserved"]), beyond["blocks"]["bytes"]) == (0, [])
 
 
 def test_a_trace_without_segments_says_what_has_them() -> None:

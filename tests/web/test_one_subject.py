@@ -120,15 +120,6 @@ def job_figures(asked: dict[str, Any]) -> Iterator[Figure]:
     for step, length in zip(page["own_steps"], ranks["values_ns"][worker], strict=False):
         if step >= 0 and length is not None and len(ranks["column_begin"]) == len(page["steps"]):
             yield "step", of(asked["/overview?"]["subject"], steps=step), length
-    glance, told = asked["/overview/ranks?"], asked["/overview?"]["subject"]
-    own = {str(common): str(step) for common, step in enumerate(page["own_steps"])}
-    for spread in glance["spreads"] if own == {key: key for key in own} else ():
-        if glance["subject"]["steps"] != told["steps"]:
-            continue
-        [device, *others] = asked["/overview?"]["devices"] or [{"id": -1}]
-        names = {"step": "mean", **({} if others else {"busy": f"busy {device['id']}"})}
-        if (name := names.get(spread["figure"])) is not None:
-            yield name, of(told), spread["values"][worker]
     path = asked["/critical_path/ranks?"]
     if path["steps"]:
         yield "mean", of(path["subject"]), sum(path["parts"]["path_ns"]) / path["steps"]
@@ -163,7 +154,6 @@ def asked_of(opened: Opened, traces: list[Opened]) -> dict[str, Any]:
         routes += [
             "/distributed?",
             "/distributed/map?measure=step&",
-            "/overview/ranks?",
             "/critical_path/ranks?",
             "/critical_path/steps?ranks=all&",
             "/stragglers?",

@@ -17,15 +17,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 from urllib.parse import quote
 
+import msgspec
 import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler._version import __version__
 from torch_tb_profiler.analysis.diff.rank_test import Sample, compare_samples
-from torch_tb_profiler.analysis.diff.repeats import LEAST_TIMES, Repeated, Repeats
+from torch_tb_profiler.analysis.diff.repeats import LEAST_TIMES, Names, Repeated, Repeats
 from torch_tb_profiler.analysis.diff.side import Side, compared_side, with_repeats
 from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
@@ -35,12 +36,11 @@ from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.tables.figures import scalars
 from torch_tb_profiler.tables.ranks import findings_of
 from torch_tb_profiler.units import format_names, format_number
-from torch_tb_profiler.untrusted import decoded, read_file, said
+from torch_tb_profiler.untrusted import decoded, prepared, read_file, said
 from torch_tb_profiler.views.diff.verdict import judged
 from torch_tb_profiler.views.diff.wire import Verdict
 from torch_tb_profiler.views.display_wire import wire_columns
 
-FORMAT = 1
 MOST_BYTES = 16 << 20
 MOST_BUDGET_BYTES = 64 << 10
 MOST_OPERATORS = 200
@@ -89,15 +89,59 @@ class WorkerComparison:
     operators: list[tuple[str, float, float]]
 
 
-def baseline_of(traces: Sequence[TraceContext], name: str) -> dict[str, Any]:
-    """What a baseline's file holds."""
-    return {
-        "format": FORMAT,
-        "name": name,
-        "program": f"torch_tb_profiler {__version__}",
-        "made": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "workers": [_worker(trace) for trace in traces],
-    }
+_Number = Annotated[float, msgspec.Meta(gt=-1e18, lt=1e18)]
+
+
+class _Repeats(msgspec.Struct, frozen=True):
+    """What a recording without steps repeats, as ``repeats.Repeats``: of each name, ``host`` and ``device``, the time of
+    its calls, the first begin, and from one begin to the next, ns; those that take most time.
+    """
+
+    length: _Number
+    host: list[list[Any]]
+    device: list[list[Any]]
+
+    def __post_init__(self) -> None:
+        for name, *numbers in (*self.host, *self.device):
+            if not isinstance(name, str) or len(numbers) <= LEAST_TIMES:
+                raise ValueError("it repeats nothing")
+            msgspec.convert(numbers, prepared(list[_Number]))
+
+
+class _Worker(msgspec.Struct, frozen=True, kw_only=True):
+    """The figures of a worker. ``shapes``: operator, shapes, ns per step; ``operators``: ns per step."""
+
+    worker: str
+    step_ns: Sequence[_Number]
+    odd: Sequence[int] = ()
+    cold_ns: Sequence[_Number] = ()
+    repeats: _Repeats | None = None
+    shapes: Sequence[tuple[str, str, _Number]] = ()
+    device_share: _Number | None
+    exposed_ns: _Number | None
+    mfu: _Number | None
+    memory_bytes: _Number | None
+    operators: Mapping[str, _Number]
+
+
+class Baseline(msgspec.Struct, frozen=True, kw_only=True):
+    """What a baseline's file holds; anybody can edit it."""
+
+    format: Literal[1] = 1
+    name: str
+    program: str
+    made: str
+    workers: Annotated[list[_Worker], msgspec.Meta(min_length=1)]
+
+
+def baseline_of(traces: Sequence[TraceContext], name: str) -> Baseline:
+    """The figures of traces, to be saved."""
+    return Baseline(
+        name=name,
+        program=f"torch_tb_profiler {__version__}",
+        made=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        workers=[_worker(trace) for trace in traces],
+    )
 
 
 def path_of(name: str, folder: str | os.PathLike[str]) -> Path:
@@ -115,7 +159,7 @@ def path_of(name: str, folder: str | os.PathLike[str]) -> Path:
     return Path(folder) / f"{file}.json"
 
 
-def read_baseline(path: Path) -> dict[str, Any]:
+def read_baseline(path: Path) -> Baseline:
     """A baseline that was saved.
 
     Raises:
@@ -131,29 +175,30 @@ def read_baseline(path: Path) -> dict[str, Any]:
         raise SourceError(
             f"{path} cannot be read: {_why(error)}.", "Save the baseline again."
         ) from error
-    if not _is_baseline(told):
-        raise SourceError(f"{path} is no baseline of format {FORMAT}.", "Save the baseline again.")
-    return dict(told)
+    try:
+        return msgspec.convert(told, prepared(Baseline))
+    except (ValueError, OverflowError) as error:
+        raise SourceError(
+            f"{path} is no baseline of format 1: {said(error)}.", "Save the baseline again."
+        ) from error
 
 
-def compare_with(
-    baseline: Mapping[str, Any], traces: Sequence[TraceContext]
-) -> list[WorkerComparison]:
+def compare_with(baseline: Baseline, traces: Sequence[TraceContext]) -> list[WorkerComparison]:
     """Each worker beside its baseline, by name; a single one of each side in any case.
 
     Raises:
         BadRequest: no worker is in both.
     """
-    before = {worker["worker"]: worker for worker in baseline["workers"]}
+    before = {worker.worker: worker for worker in baseline.workers}
     now = [_worker(trace) for trace in traces]
     if len(before) == len(now) == 1:
         (only,) = before.values()
         return [_compared(only, now[0])]
-    pairs = [_compared(before[w["worker"]], w) for w in now if w["worker"] in before]
+    pairs = [_compared(before[w.worker], w) for w in now if w.worker in before]
     if not pairs:
         raise BadRequest(
             "No worker is in both.",
-            f"The baseline has {format_names(list(before))}, the traces {format_names([w['worker'] for w in now])}.",
+            f"The baseline has {format_names(list(before))}, the traces {format_names([w.worker for w in now])}.",
         )
     return pairs
 
@@ -244,7 +289,7 @@ def _figure(table: DisplayTable, column: str) -> float | None:
     return float(values.max() if column == "memory_bytes" else values.mean())
 
 
-def _worker(trace: TraceContext) -> dict[str, Any]:
+def _worker(trace: TraceContext) -> _Worker:
     table = scalars_of(trace)
     side = compared_side(trace.facts, trace.insight, trace.selection())
     side = with_repeats(side, trace.opened.trace)
@@ -254,141 +299,76 @@ def _worker(trace: TraceContext) -> dict[str, Any]:
     largest = np.argsort(-time, kind="stable")[:MOST_OPERATORS]
     names = wire_columns(rows)["name"]
     selected = max(len(trace.selection().steps), 1)
-    return {
-        "worker": trace.opened.worker.name,
-        "step_ns": [int(value) for value in side.sample.walls],
-        "odd": np.flatnonzero(side.sample.odd).tolist(),
-        "cold_ns": [int(value) for value in side.sample.cold],
-        "repeats": _repeats(side),
-        "shapes": _shapes(side),
-        **{key: _figure(table, key) for key in FIGURES},
-        "operators": {
+    return _Worker(
+        worker=trace.opened.worker.name,
+        step_ns=[int(value) for value in side.sample.walls],
+        odd=np.flatnonzero(side.sample.odd).tolist(),
+        cold_ns=[int(value) for value in side.sample.cold],
+        repeats=_repeats(side),
+        shapes=_shapes(side),
+        operators={
             str(names[row]): round(float(time[row]) / selected)
             for row in largest.tolist()
             if time[row] > 0
         },
-    }
-
-
-def _shapes(side: Side) -> list[list[Any]]:
-    """The input shapes that take most time: operator, shapes, ns per step."""
-    shapes = side.sample.shapes
-    largest = sorted(shapes, key=lambda key: -shapes[key])[:MOST_SHAPES]
-    return [[*key, round(shapes[key])] for key in largest if len(key[1]) <= LONGEST_SHAPES]
-
-
-def _compared(before: Mapping[str, Any], now: Mapping[str, Any]) -> WorkerComparison:
-    whole = bool(before.get("repeats") and now.get("repeats"))
-    verdict = judged(compare_samples([_samples(before, now)]), whole)
-    times = [side["operators"] for side in (before, now)]
-    names = dict.fromkeys([*times[0], *times[1]])
-    rows = [(name, float(times[0].get(name, 0)), float(times[1].get(name, 0))) for name in names]
-    rows.sort(key=lambda row: -abs(row[2] - row[1]))
-    return WorkerComparison(
-        str(now["worker"]), verdict, {key: (before[key], now[key]) for key in FIGURES}, rows
+        **{key: _figure(table, key) for key in FIGURES},
     )
 
 
-def _repeats(side: Side) -> dict[str, Any] | None:
-    """What a recording without steps repeats, as ``repeats.Repeats``: of each name the time of its calls, the first
-    begin, and from one begin to the next, ns; those that take most time.
-    """
+def _shapes(side: Side) -> list[tuple[str, str, float]]:
+    """The input shapes that take most time."""
+    shapes = side.sample.shapes
+    largest = sorted(shapes, key=lambda key: -shapes[key])[:MOST_SHAPES]
+    return [(*key, round(shapes[key])) for key in largest if len(key[1]) <= LONGEST_SHAPES]
+
+
+def _compared(before: _Worker, now: _Worker) -> WorkerComparison:
+    whole = before.repeats is not None and now.repeats is not None
+    verdict = judged(compare_samples([(_sample(before), _sample(now))]), whole)
+    times = before.operators, now.operators
+    names = dict.fromkeys([*times[0], *times[1]])
+    rows = [(name, float(times[0].get(name, 0)), float(times[1].get(name, 0))) for name in names]
+    rows.sort(key=lambda row: -abs(row[2] - row[1]))
+    figures = {key: (getattr(before, key), getattr(now, key)) for key in FIGURES}
+    return WorkerComparison(now.worker, verdict, figures, rows)
+
+
+def _repeats(side: Side) -> _Repeats | None:
     if side.repeats is None:
         return None
-    told: dict[str, Any] = {"length": side.repeats.length}
-    for key in ("host", "device"):
-        rows, left = [], MOST_BEGINS
-        for name, one in getattr(side.repeats, key).items():
-            left -= len(one.begins)
-            if left >= 0:
-                rows.append([name, one.time, *np.diff(one.begins, prepend=0).tolist()])
-        told[key] = rows
-    return told
+    return _Repeats(side.repeats.length, _written(side.repeats.host), _written(side.repeats.device))
 
 
-def _read_repeats(told: Mapping[str, Any] | None) -> Repeats | None:
-    if not told:
+def _written(names: Names) -> list[list[Any]]:
+    rows, left = [], MOST_BEGINS
+    for name, one in names.items():
+        left -= len(one.begins)
+        if left >= 0:
+            rows.append([name, one.time, *np.diff(one.begins, prepend=0).tolist()])
+    return rows
+
+
+def _read_repeats(told: _Repeats | None) -> Repeats | None:
+    if told is None:
         return None
     return Repeats(
-        told["length"],
+        round(told.length),
         *(
             {
                 name: Repeated(np.cumsum(np.array(begins, np.int64)), time)
-                for name, time, *begins in told[key]
+                for name, time, *begins in rows
             }
-            for key in ("host", "device")
+            for rows in (told.host, told.device)
         ),
     )
 
 
-def _are_repeats(told: object) -> bool:
-    return told is None or (
-        isinstance(told, dict)
-        and _numbers([told.get("length")])
-        and all(
-            isinstance(rows := told.get(key), list)
-            and all(
-                isinstance(row, list)
-                and len(row) >= LEAST_TIMES + 2
-                and isinstance(row[0], str)
-                and _numbers(row[1:])
-                for row in rows
-            )
-            for key in ("host", "device")
-        )
-    )
-
-
-def _samples(*sides: Mapping[str, Any]) -> tuple[Sample, Sample]:
-    """Both sides as ``compared_sides`` chooses their steps."""
-    found = []
-    for side in sides:
-        walls = side["step_ns"]
-        found.append(
-            Sample(
-                np.array(walls, np.float64),
-                shapes={(name, dims): time for name, dims, time in side.get("shapes", ())},
-                odd=np.isin(np.arange(len(walls)), side.get("odd", ())),
-                cold=np.array(side.get("cold_ns", ()), np.float64),
-                repeats=_read_repeats(side.get("repeats")),
-            )
-        )
-    return found[0], found[1]
-
-
-def _is_baseline(told: object) -> bool:
-    """Whether every value that is used has its type: anybody can edit the file."""
-    if not isinstance(told, dict) or told.get("format") != FORMAT:
-        return False
-    workers = told.get("workers")
-    if not isinstance(workers, list) or not workers:
-        return False
-    return all(
-        isinstance(worker, dict)
-        and isinstance(worker.get("worker"), str)
-        and all(_numbers(worker.get(key, [])) for key in ("odd", "cold_ns"))
-        and _numbers(worker.get("step_ns"))
-        and _are_repeats(worker.get("repeats"))
-        and _are_shapes(worker.get("shapes", []))
-        and isinstance(worker.get("operators"), dict)
-        and _numbers(list(worker["operators"].values()))
-        and all(key in worker and _numbers([worker[key] or 0]) for key in FIGURES)
-        for worker in workers
-    )
-
-
-def _are_shapes(values: object) -> bool:
-    return isinstance(values, list) and all(
-        isinstance(row, list)
-        and len(row) == 3
-        and all(isinstance(text, str) for text in row[:2])
-        and _numbers(row[2:])
-        for row in values
-    )
-
-
-def _numbers(values: object) -> bool:
-    return isinstance(values, list) and all(
-        isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18
-        for value in values
+def _sample(side: _Worker) -> Sample:
+    """A side as ``compared_sides`` chooses its steps."""
+    return Sample(
+        np.array(side.step_ns, np.float64),
+        shapes={(name, dims): time for name, dims, time in side.shapes},
+        odd=np.isin(np.arange(len(side.step_ns)), side.odd),
+        cold=np.array(side.cold_ns, np.float64),
+        repeats=_read_repeats(side.repeats),
     )

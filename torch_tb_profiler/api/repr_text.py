@@ -21,6 +21,7 @@ from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.units import (
     and_more,
+    fit_text,
     format_bytes,
     format_count,
     format_counted,
@@ -203,9 +204,5 @@ def _kernels(context: TraceContext, selection: Selection) -> str:
 
 def _most(rows: DisplayTable, names: Sequence[str | None], key: str, what: str) -> str:
     times = zip(names, rows[key].tolist(), strict=False)
-    most = ", ".join(f"{_cut(name or '')} {format_ns(ns)}" for name, ns in times)
+    most = ", ".join(f"{fit_text(name or '', LONGEST)} {format_ns(ns)}" for name, ns in times)
     return f"{format_counted(rows.n, 'name')}, most {what}: {most}" if most else ""
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"

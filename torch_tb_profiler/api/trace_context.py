@@ -61,11 +61,11 @@ class TraceContext(msgspec.Struct, frozen=True):
         return self.opened.memoise(
             ("simulation", member and member[0].id),
             lambda: Simulation(
-                self.trace, self.facts, self.told(member), usable(self.settings.peaks)
+                self.trace, self.facts, self.insight_beside(member), usable(self.settings.peaks)
             ),
         )
 
-    def told(self, member: FleetPlace | None) -> Insight:
+    def insight_beside(self, member: FleetPlace | None) -> Insight:
         """The insight; of a member of a run waiting for its other ranks is told apart on the path."""
         from torch_tb_profiler.tables.ranks import path_insight
 

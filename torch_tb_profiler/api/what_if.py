@@ -34,7 +34,7 @@ def what_if(
     applied = [read_change(text) for text in changes]
     selection = context.selection(chosen)
     if not applied:
-        return table_frame(preset_table(context.facts, context.told(member), selection))
+        return table_frame(preset_table(context.facts, context.insight_beside(member), selection))
     return table_frame(what_if_table(context.facts, context.simulation(member), applied, selection))
 
 

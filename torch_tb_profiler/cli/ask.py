@@ -12,6 +12,7 @@ from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.document import Block, Column, Document, Item, Listing, Table
 from torch_tb_profiler.cli.output import Report, context_of, identity, is_chosen, print_runs
 from torch_tb_profiler.units import (
+    fit_text,
     format_about,
     format_bytes,
     format_count,
@@ -93,8 +94,7 @@ def _document(opened: Opened, found: Answer) -> Document:
 
 def _more(row: dict[str, Any]) -> str:
     if row["kind"] == "word":
-        text: str = row["more"]
-        return text if len(text) <= LONGEST_TEXT else f"{text[: LONGEST_TEXT - 1]}…"
+        return fit_text(row["more"], LONGEST_TEXT)
     calls = "" if row["calls"] is None else f"× {format_count(row['calls'])}"
     return " ".join(filter(None, (row["more"], calls)))
 

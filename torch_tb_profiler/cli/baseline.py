@@ -54,18 +54,20 @@ def run(options: argparse.Namespace) -> int:
     if options.junit:
         write_junit(options.junit, "torch-tb-profiler baseline", checks)
     if options.json:
-        told = {"baseline": baseline["name"], "made": baseline["made"]}
+        told = {"baseline": baseline.name, "made": baseline.made}
         workers = [_object(worker) for worker in compared]
         write(json.dumps({**told, "workers": workers}) + "\n")
     else:
-        write("\n".join(_markdown(baseline["name"], compared)) + "\n")
+        write("\n".join(_markdown(baseline.name, compared)) + "\n")
     return exit_code(checks)
 
 
 def _save(path: Path, options: argparse.Namespace) -> int:
+    import msgspec
+
     from torch_tb_profiler.api.baselines import baseline_of
 
-    told = baseline_of(contexts(options), options.name)
+    told = msgspec.to_builtins(baseline_of(contexts(options), options.name))
     make_folder(path.parent)
     save([f"{json.dumps(told, indent=1)}\n".encode()], path, force=True, ours=True)
     print(printable(f"{path}: {format_bytes(path.stat().st_size)}"), file=sys.stderr)

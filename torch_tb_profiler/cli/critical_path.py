@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.cli import arguments
 from torch_tb_profiler.cli.argument_types import positive
-from torch_tb_profiler.cli.document import Column, Document, Table
+from torch_tb_profiler.cli.document import Column, Document, Kind, Table
 from torch_tb_profiler.cli.output import (
     Report,
     context_of,
@@ -38,6 +38,8 @@ Rows = Sequence[Mapping[str, Any]]
 _SEGMENT = ("kind", "start_ns", "end_ns", "name", "event", "rank", "operator", "module", "line")
 ROWS = 20
 """Rows of the text, unless others are asked for."""
+_TEXTS: dict[str, Kind] = {"kind": "text", "name": "below", "line": "name"}
+_LABELS = {"kind": "Kind", "line": "Line"}
 _TIMES = (Column("On the path"), Column("Share"), Column("Segments"))
 
 
@@ -204,40 +206,33 @@ def _sums_table(
 def _blocks(context: TraceContext, place: FleetPlace, limit: int) -> tuple[Table, Table]:
     from torch_tb_profiler.analysis.critical_path.table import KINDS, event_table, kind_table
     from torch_tb_profiler.analysis.figures.step_table import counted
+    from torch_tb_profiler.cli.tables import records, table_block
     from torch_tb_profiler.tables.ranks import path_insight
 
     facts, selection = context.facts, counted(context.facts, context.selection())
     insight = path_insight(context.source(member=place))
     kinds, events = (table(facts, insight, selection) for table in (kind_table, event_table))
-    names, lines = events.texts("name"), events.texts("line")
 
-    def numbers(table: DisplayTable, row: int) -> tuple[str, str, str]:
-        time, segments = int(table["path_ns"][row]), int(table["segments"][row])
-        return format_ns(time), format_share(float(table["share"][row])), format_count(segments)
+    def block(title: str, table: DisplayTable, names: tuple[str, ...], rows: int) -> Table:
+        shown = [
+            {
+                **row,
+                "kind": KINDS[row["kind"]],
+                "name": row.get("name") or UNKNOWN,
+                "line": row.get("line") or "",
+            }
+            for row in records(table)[:rows]
+        ]
+        names = (*names, "path_ns", "share", "segments")
+        return table_block(title, table.spec, names, shown, table.n, _TEXTS, labels=_LABELS)
 
-    wall = format_ns(int(kinds["path_ns"].sum()))
-    steps = len(selection.steps)
+    wall, steps = (
+        format_ns(int(kinds["path_ns"].sum())),
+        format_counted(len(selection.steps), "step"),
+    )
     return (
-        Table(
-            f"Critical path of {format_counted(steps, 'step')}, {wall}",
-            (Column("Kind", "text"), *_TIMES),
-            [(KINDS[kinds["kind"][row]], *numbers(kinds, row)) for row in range(kinds.n)],
-            kinds.n,
-        ),
-        Table(
-            "On the path",
-            (Column("Kind", "text"), Column("Event", "below"), Column("Line", "name"), *_TIMES),
-            [
-                (
-                    KINDS[events["kind"][row]],
-                    names[row] or UNKNOWN,
-                    lines[row] or "",
-                    *numbers(events, row),
-                )
-                for row in range(min(events.n, limit))
-            ],
-            events.n,
-        ),
+        block(f"Critical path of {steps}, {wall}", kinds, ("kind",), kinds.n),
+        block("On the path", events, ("kind", "name", "line"), limit),
     )
 
 

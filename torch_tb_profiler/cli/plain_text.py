@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from torch_tb_profiler.cli.document import Block, Column, Document, Listing, Table
-from torch_tb_profiler.units import and_more
+from torch_tb_profiler.units import and_more, fit_text
 from torch_tb_profiler.untrusted import printable
 
 WIDTH = 100
@@ -20,7 +20,7 @@ LEAST_NAME = 24
 def plain_text(document: Document) -> str:
     """The text; it ends in a line feed."""
     title = printable(document.title)
-    head = [_short(title, WIDTH), "=" * min(WIDTH, max(20, len(title)))]
+    head = [fit_text(title, WIDTH), "=" * min(WIDTH, max(20, len(title)))]
     head += [part for line in document.lines for part in _wrapped(line, other="  ")]
     return "\n\n".join(["\n".join(head), *(_block(block) for block in document.blocks)]) + "\n"
 
@@ -67,7 +67,7 @@ def _table(block: Table) -> list[str]:
         lines.append(_row(row, columns, widths))
         # Names that their column cuts are repeated below: two operators may begin alike.
         cut = (
-            _short(text, LONGEST_BELOW // 2)
+            fit_text(text, LONGEST_BELOW // 2)
             for text, column, width in zip(row, columns, widths, strict=True)
             if column.kind == "name" and len(text) > width
         )
@@ -77,7 +77,7 @@ def _table(block: Table) -> list[str]:
             if column.kind == "below" and text
         )
         long = "  ".join([*cut, *below] if len(columns) < len(block.columns) else [])
-        lines += _wrapped(_short(long, LONGEST_BELOW), "      ")
+        lines += _wrapped(fit_text(long, LONGEST_BELOW), "      ")
     more = and_more(block.total - len(block.rows))
     return [*lines, f"  {more}"] if more else lines
 
@@ -91,12 +91,12 @@ def _distinguish(
         if column.kind != "name" or not rows:
             continue
         long = sorted({text for text in texts[number] if len(text) > width})
-        count = Counter(_short(text, width) for text in long)
-        alike = [text for text in long if count[_short(text, width)] > 1]
+        count = Counter(fit_text(text, width) for text in long)
+        alike = [text for text in long if count[fit_text(text, width)] > 1]
         if not alike:
             continue
         told = _cut_apart(alike, width)
-        if len({told.get(text, _short(text, width)) for text in long}) < len(long):
+        if len({told.get(text, fit_text(text, width)) for text in long}) < len(long):
             told = _cut_apart(long, width)
         texts[number] = [told.get(text, text) for text in texts[number]]
     return list(zip(*texts, strict=True))
@@ -113,7 +113,7 @@ def _cut_apart(names: Sequence[str], width: int) -> dict[str, str]:
         # Sorted names differ from their neighbours the latest.
         at = max(_alike(name, before), _alike(name, after))
         at = max(0, min(at, len(name) - width + 2))
-        middles.append(_short(f"{'…' if at else ''}{name[at:]}", width))
+        middles.append(fit_text(f"{'…' if at else ''}{name[at:]}", width))
     numbers = [f"{name[: width - 1 - len(str(i))]}…{i}" for i, name in enumerate(names, 1)]
     cuts = next(cuts for cuts in (ends, middles, numbers) if len(set(cuts)) == len(names))
     return dict(zip(names, cuts, strict=True))
@@ -140,8 +140,4 @@ def _narrow(columns: Sequence[Column], widths: list[int]) -> None:
 
 
 def _cell(text: str, column: Column, width: int) -> str:
-    return f"{text:>{width}}" if column.kind == "number" else f"{_short(text, width):<{width}}"
-
-
-def _short(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
+    return f"{text:>{width}}" if column.kind == "number" else f"{fit_text(text, width):<{width}}"

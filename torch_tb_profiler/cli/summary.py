@@ -167,39 +167,19 @@ def _what_if(context: TraceContext, noun: str) -> Block | None:
     """What the usual changes would save."""
     from torch_tb_profiler.analysis.figures.selection import judged
     from torch_tb_profiler.analysis.what_if.table import preset_table
+    from torch_tb_profiler.cli.what_if import predictions
 
     selection = judged(context.facts, context.selection())
     rows = preset_table(context.facts, context.insight, selection)
     if not rows.n:
         return None
     error = format_share(abs(float(rows["replay_error"][0])))
-    cells = [
-        (
-            words or "",
-            change or "",
-            *(format_ns(float(rows[key][row])) for key in ("predicted_ns", "saved_ns")),
-            format_share(float(rows["saved"][row])),
-        )
-        for row, (words, change) in enumerate(
-            zip(rows.texts("words"), rows.texts("change"), strict=True)
-        )
-    ]
-    columns = (
-        Column("What changes", "text"),
-        Column("Change", "name"),
-        Column("Predicted"),
-        Column("Saved"),
-        Column("Share"),
-    )
     measured = format_ns(float(rows["measured_ns"][0]))
-    return Table(
-        f"What if, of a {noun} of {measured}; replay error {error}",
-        columns,
-        cells[:PRESETS_SHOWN],
-        rows.n,
-        "Each alone: these savings do not add up. Several at once: "
-        + hint("torch-tb-profiler whatif PATH --change CHANGE …", "what_if with several changes"),
+    note = "Each alone: these savings do not add up. Several at once: " + hint(
+        "torch-tb-profiler whatif PATH --change CHANGE …", "what_if with several changes"
     )
+    title = f"What if, of a {noun} of {measured}; replay error {error}"
+    return predictions(title, rows, note, PRESETS_SHOWN)
 
 
 def _steps(overview: OverviewPayload) -> Block | None:

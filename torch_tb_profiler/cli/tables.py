@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -183,8 +184,12 @@ def table_block(
     rows: Sequence[Mapping[str, Any]],
     total: int,
     kinds: Mapping[str, Kind],
+    note: str = "",
+    labels: Mapping[str, str] = MappingProxyType({}),
 ) -> Table:
-    """Some declared columns of ``records``, of ``total`` in all; ``kinds``: of those that are no numbers."""
+    """Some declared columns of ``records``, of ``total`` in all; ``kinds``: of those that are no numbers; ``labels``: that
+    differ from the declared ones.
+    """
     declared = {column.name: column for column in spec.columns}
 
     def cell(row: Mapping[str, Any], name: str) -> str:
@@ -193,8 +198,11 @@ def table_block(
             return "" if kinds.get(name) == "below" else UNKNOWN
         return value if isinstance(value, str) else format_value(value, declared[name].unit)
 
-    head = tuple(Column(declared[name].label, kinds.get(name, "number")) for name in names)
-    return Table(title, head, [tuple(cell(row, name) for name in names) for row in rows], total)
+    head = tuple(
+        Column(labels.get(name, declared[name].label), kinds.get(name, "number")) for name in names
+    )
+    cells = [tuple(cell(row, name) for name in names) for row in rows]
+    return Table(title, head, cells, total, note)
 
 
 def _text(value: str | None) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from torch_tb_profiler.cli import arguments
-from torch_tb_profiler.cli.document import Column, Document, Table
+from torch_tb_profiler.cli.document import Column, Document, Kind, Table
 from torch_tb_profiler.cli.output import (
     Report,
     context_of,
@@ -27,9 +27,11 @@ if TYPE_CHECKING:
     from torch_tb_profiler.runs.fleet import Fleet
     from torch_tb_profiler.runs.model import Opened
     from torch_tb_profiler.settings import Settings
+    from torch_tb_profiler.store.display import DisplayTable
     from torch_tb_profiler.tables.source import FleetPlace
 
 HELP = "predict the step if something in it were different"
+_TEXTS: dict[str, Kind] = {"words": "text", "change": "name"}
 ABSENT = "Nothing that this acts on was recorded: no step changes."
 
 
@@ -103,33 +105,13 @@ def _report(context: TraceContext, options: argparse.Namespace, place: FleetPlac
         rows = (
             what_if_table(facts, context.simulation(place), changes, selection)
             if changes
-            else preset_table(facts, context.told(place), selection)
-        )
-        texts = {key: rows.texts(key) for key in ("change", "words")}
-        cells = [
-            (
-                texts["words"][row] or "",
-                texts["change"][row] or "",
-                format_ns(float(rows["predicted_ns"][row])),
-                " to ".join(format_ns(float(rows[key][row])) for key in ("low_ns", "high_ns")),
-                format_ns(float(rows["saved_ns"][row])),
-                format_share(float(rows["saved"][row])),
-            )
-            for row in range(rows.n)
-        ]
-        columns = (
-            Column("What changes", "text"),
-            Column("Change", "name"),
-            Column("Predicted"),
-            Column("Interval"),
-            Column("Saved"),
-            Column("Share"),
+            else preset_table(facts, context.insight_beside(place), selection)
         )
         plain = what_if_document(facts, context.simulation(place), changes, selection)
         measured, error = format_ns(plain["measured_ns"]), format_share(plain["replay_error"])
         heading = f"Step of {measured}, mean of {format_count(len(averaged))}; replay error {error}"
         note = ABSENT if plain["absent"] else ""
-        tables = [Table(heading, columns, cells, rows.n, note)]
+        tables = [predictions(heading, rows, note, interval=True)]
         if changes:
             tables.append(_kinds(plain["by_kind_ns"]))
         return Document(opened.title, (opened.span.path,), tuple(tables))
@@ -142,6 +124,21 @@ def _report(context: TraceContext, options: argparse.Namespace, place: FleetPlac
             **what_if_document(facts, context.simulation(place), changes, selection),
         },
     )
+
+
+def predictions(
+    title: str, table: DisplayTable, note: str, most: int | None = None, *, interval: bool = False
+) -> Table:
+    """What each change would save; ``interval``: also within which bounds it is predicted."""
+    from torch_tb_profiler.cli.tables import records, table_block
+
+    rows = [
+        {**row, "low_ns": f"{format_ns(row['low_ns'])} to {format_ns(row['high_ns'])}"}
+        for row in records(table)[:most]
+    ]
+    names = ("words", "change", "predicted_ns", *["low_ns"] * interval, "saved_ns", "saved")
+    labels = {"low_ns": "Interval", "saved": "Share"}
+    return table_block(title, table.spec, names, rows, table.n, _TEXTS, note, labels)
 
 
 def _kinds(times: dict[str, int]) -> Table:

@@ -78,7 +78,7 @@ class Unrecorded(Exception):
     """A call does not tell what its model needs."""
 
 
-def known(argument: T | None) -> T:
+def required(argument: T | None) -> T:
     """The argument of a call.
 
     Raises:
@@ -118,7 +118,7 @@ class Call(msgspec.Struct, frozen=True):
 
     def need(self, index: int) -> Tensor:
         """``tensor``, raises Unrecorded without one."""
-        return known(self.tensor(index))
+        return required(self.tensor(index))
 
     def last(self, arity: int) -> Tensor | None:
         """The tensor after the schema's ``arity`` arguments, which is the result (``out=``); None
@@ -148,12 +148,12 @@ class Call(msgspec.Struct, frozen=True):
     def integer(self, index: int) -> int:
         """The integer at an index; raises Unrecorded without one."""
         value = self.value(index)
-        return known(value if isinstance(value, int) else None)
+        return required(value if isinstance(value, int) else None)
 
     def boolean(self, index: int) -> bool:
         """The boolean at an index; raises Unrecorded without one."""
         value = self.value(index)
-        return known(value if isinstance(value, bool) else None)
+        return required(value if isinstance(value, bool) else None)
 
     def flags(self, index: int, count: int) -> tuple[bool, ...] | None:
         """The ``count`` booleans at an index (``output_mask``); None if not recorded."""

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.patterns import regex
+from torch_tb_profiler.units import fit_text
 
 LONGEST = 60
 """Maximum length of a short name."""
@@ -90,8 +91,7 @@ def short_name(full: str) -> str:
 
 
 def _cut(name: str) -> str:
-    name = name.strip()
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+    return fit_text(name.strip(), LONGEST)
 
 
 def _split(name: str) -> tuple[str, str]:

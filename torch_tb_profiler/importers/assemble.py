@@ -76,7 +76,7 @@ def assemble(
     group = {name: _joined(gathered.groups.pop(name), keep) for name in list(gathered.groups)}
     for name, columns in group.items():
         for key in BLOBS_OF.get(name, ()):
-            read = blobs.unquoted if key in _QUOTED else blobs.plain
+            read = blobs.unquoted if key in _QUOTED else blobs.compact_json
             columns[key] = keep(read(columns[key]))
         if "category" in columns and name != "memory":
             columns["category"] = keep(categories[columns["category"]])
@@ -109,7 +109,7 @@ class _Blobs:
     def __init__(self, raw: list[bytes], strings: StringBuilder, counts: DefectCounts) -> None:
         self._raw, self._strings, self._counts = raw, strings, counts
 
-    def plain(self, column: Array) -> Array:
+    def compact_json(self, column: Array) -> Array:
         """JSON text without white space between the tokens."""
         return self._mapped(column, _compact)
 

@@ -104,7 +104,7 @@ class _Batches(msgspec.Struct):
         """Number of records, before they are joined."""
         return sum(map(len, self.parts["action"]))
 
-    def joined(self) -> dict[str, Ints]:
+    def columns(self) -> dict[str, Ints]:
         """One array per column, without free requests; ``position``: in the list.
 
         If no completion was recorded (``skip_actions``), the requests stand in for them.
@@ -187,7 +187,7 @@ def read_snapshot(stream: Text, progress: Progress | None = None) -> Trace:
         batches = listed[device] if device < len(listed) else _Batches()
         end, count = ends.get(device, FinalState()), batches.count
         parts.append(
-            _device(device, batches.joined(), end, first, counts, streams, instants, strings)
+            _device(device, batches.columns(), end, first, counts, streams, instants, strings)
         )
         first += count
     names = [column.name for column in MEMORY.columns]

@@ -15,7 +15,6 @@ from torch_tb_profiler.analysis.distributed.collectives import (
     match_of,
 )
 from torch_tb_profiler.analysis.distributed.communication import find_collectives
-from torch_tb_profiler.analysis.distributed.rank_index import trace_length
 from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.errors import ProfilerError
 from torch_tb_profiler.runs.model import Opened, Span, State, Worker
@@ -47,7 +46,6 @@ class AlignedRun(msgspec.Struct, frozen=True):
     place: tuple[int, ...]
     aligned: tuple[ClockOffset, ...]
     matches: Matches
-    span_ns: int
 
 
 def companions(
@@ -118,12 +116,9 @@ def align_run(members: Sequence[Companion], asked: Opened) -> AlignedRun:
     begins = [unix_begin(o.trace) for _, o in opened]
     matches = match_collectives([_collectives(o) for _, o in opened], begins)
     aligned = align(begins, matches)
-    ends = [
-        a.offset + trace_length(o.trace, o.facts) for a, (_, o) in zip(aligned, opened, strict=True)
-    ]
     names = tuple((c.worker.name, c.span.name) for c in members)
     places = tuple(i for i, _ in opened)
-    run = AlignedRun(names, places, tuple(aligned), matches, max(ends, default=0))
+    run = AlignedRun(names, places, tuple(aligned), matches)
     # Workers come one after another while a run is imported: what was aligned for fewer of them is
     # of no use.
     runs.clear()

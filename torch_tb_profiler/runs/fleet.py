@@ -210,7 +210,7 @@ class Fleets:
 
     def of(self, asked: Opened) -> Fleet:
         """The fleet of a trace as far as it is ready; missing insights are made from now on."""
-        if (complete := self.known(asked)) is not None:
+        if (complete := self.already_read(asked)) is not None:
             return complete
         workers = asked.beside
         members = self._members_of(asked, nearest_spans(workers, asked.worker, MOST_RANKS))
@@ -243,7 +243,7 @@ class Fleets:
         )
         return known if same and ready < GROWTH * len(known.place) else None
 
-    def known(self, asked: Opened) -> Fleet | None:
+    def already_read(self, asked: Opened) -> Fleet | None:
         """All ranks beside a trace if each of them is known already; nothing is made now."""
         run, fleet = self._whole.kept(asked.key) or (None, None)
         # The catalogue gives the same run until anything of it changes.
@@ -256,7 +256,7 @@ class Fleets:
 
     def with_waiting(self, insight: OpenedInsight) -> OpenedInsight:
         """An insight whose critical path tells waiting for other ranks apart, if these are known by now."""
-        opened, fleet = insight.opened, self.known(insight.opened)
+        opened, fleet = insight.opened, self.already_read(insight.opened)
         if fleet is None or len(fleet.place) < 2 or (rank := fleet.rank_of(opened)) < 0:
             return insight
         told = opened.memoise(

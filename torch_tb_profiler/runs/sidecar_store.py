@@ -225,7 +225,7 @@ class SidecarStore:
             SidecarError: it is not there, or cannot be used.
             SourceError: the cache does not answer.
         """
-        told = self.folder().told(path)
+        told = self.folder().told_of(path)
         if told is not None:
             with suppress(msgspec.ValidationError):
                 return msgspec.convert(told, prepared(Outcome))

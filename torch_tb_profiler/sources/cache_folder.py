@@ -140,7 +140,7 @@ class CacheFolder:
             paths = [self.located(sidecar) for sidecar in sidecars]
             self.remote.fetch_all([path for path in paths if not path.exists()])
 
-    def told(self, sidecar: str | Path) -> dict[str, Any] | None:
+    def told_of(self, sidecar: str | Path) -> dict[str, Any] | None:
         """What ``tell`` said of a sidecar that is at the remote place and not here; None unknown.
 
         Raises:

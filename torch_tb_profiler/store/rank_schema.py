@@ -54,8 +54,6 @@ rank_steps: The steps of a rank. Computation, overlap, communication and other a
     overlap        i8  ns                  Computation and communication at once.
     communication  i8  ns                  Communication alone: exposed.
     other          i8  ns                  Neither.
-    busy           i8  ns                  Time with at least one kernel on a device, mean over the devices; -1 without a device.
-    peak_memory    i8  bytes               Highest allocated on an accelerator in the step; -1 unknown.
 """)
 
 RANK_WORK = declared("""

@@ -21,14 +21,13 @@ from torch_tb_profiler.analysis.memory.table import (
     MEMORY_ALIVE,
     MEMORY_BLOCKS,
     MEMORY_CATEGORIES,
-    RECORDED,
     alive_table,
     block_table,
 )
 from torch_tb_profiler.analysis.memory.window import levels_of_all, of_device
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.errors import NotFound
-from torch_tb_profiler.store.categories import BLOCK_CATEGORIES, CATEGORY_RULES
+from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Array
 from torch_tb_profiler.store.display import Coded, DisplayTable
 from torch_tb_profiler.tables.source import TableSource, computes
@@ -69,12 +68,10 @@ def memory(of: TableSource) -> DisplayTable:
 def memory_blocks(of: TableSource) -> DisplayTable:
     """Memory blocks from allocation to release, in all steps."""
     table = of.insight["allocations"]
-    told = np.where(table["category"] < len(BLOCK_CATEGORIES), table["category"], -1)
-    rule = np.where(told >= 0, table["rule"] + 1, -1)
-    return block_table(of.insight, np.arange(table.n)).with_columns(
+    blocks = block_table(of.insight, np.arange(table.n))
+    return blocks.with_columns(
         device=_devices(of, table["device"]),
-        category=Coded(told, BLOCK_CATEGORIES),
-        known_by=Coded(rule, (RECORDED, *(text for _, text in CATEGORY_RULES))),
+        category=Coded(blocks["category"].codes, BLOCK_CATEGORIES),
     )
 
 

@@ -158,10 +158,8 @@ def kinds_of_steps(names: Sequence[str], kind: Ints, wall: Ints, usual: Mask) ->
     found = []
     for number in unique_values(kind[usual & (kind >= 0)]).tolist():
         rows = np.flatnonzero(usual & (kind == number))
-        median = int(rows[middle(wall[rows])])
-        told = KindOfSteps(
-            name=names[number], steps=len(rows), median=median, median_ns=int(wall[median])
-        )
+        median = int(wall[rows[middle(wall[rows])]])
+        told = KindOfSteps(name=names[number], steps=len(rows), median_ns=median)
         found.append((-int(wall[rows].sum()), told))
     ordered = [told for _, told in sorted(found, key=lambda each: each[0])]
     return ordered if len(ordered) > 1 else []
@@ -295,7 +293,6 @@ def steps_payload(
     median = median_step(facts, np.arange(facts["steps"].n))
     return StepsPayload(
         subject=subject_of(facts, selection.steps),
-        source=facts.summary.step_source,
         steps=step_columns(facts, selection),
         median=-1 if median is None else median,
         iterations=facts["iterations"].n,

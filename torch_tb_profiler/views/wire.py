@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup
 from torch_tb_profiler.analysis.figures.callers import CALLERS
 from torch_tb_profiler.analysis.figures.kernels import KERNELS
 from torch_tb_profiler.analysis.figures.kernels import KernelGroup as KernelGroup
@@ -112,15 +111,13 @@ class WorkerItem(Wire, frozen=True, kw_only=True):
 
     name: str
     rank: int | None
-    rank_source: RankSource
     world_size: int | None
     job: int
     spans: list[SpanItem]
 
 
 class RunItem(Wire, frozen=True, kw_only=True):
-    """A directory that holds traces. ``synthetic``: its traces say that a program made them up. ``remarks``: what its files
-    contradict or leave open about whose recordings they are; ``provisional``: imports to come may change that.
+    """A directory that holds traces. ``synthetic``: its traces say that a program made them up.
     ``kind``: ``training``, ``inference``, ``serving`` …, empty where unknown; ``recorded``: the date, UTC, null unknown.
     """
 
@@ -128,8 +125,6 @@ class RunItem(Wire, frozen=True, kw_only=True):
     synthetic: bool
     kind: str
     recorded: str | None
-    provisional: bool
-    remarks: list[str]
     workers: list[WorkerItem]
 
 
@@ -179,7 +174,6 @@ class DiagnosisPayload(Wire, frozen=True, kw_only=True):
     ``cluster`` is null where processes of the server's machine do the work. ``live``: jobs that listen.
     """
 
-    version: str
     logdirs: list[str]
     notes: list[str]
     cluster: ClusterItem | None
@@ -288,14 +282,13 @@ class Categories(Wire, frozen=True, kw_only=True):
 
 
 class StepsPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/steps``: what the step selector offers, and what there is to look at. ``source`` says what the
-    steps are made from; ``median`` is the step of median length among all that are neither cold, odd nor cut off, where
-    there are such, −1 without one; ``iterations`` is how many of an inference server there are; ``missing``: what of steps,
-    device work, memory records, host operators and hardware counters was not recorded.
+    """Route ``/steps``: what the step selector offers, and what there is to look at. ``median`` is the step of median length
+    among all that are neither cold, odd nor cut off, where there are such, −1 without one; ``iterations`` is how many of an
+    inference server there are; ``missing``: what of steps, device work, memory records, host operators and hardware counters
+    was not recorded.
     """
 
     subject: Subject
-    source: str
     steps: StepsTable
     median: int
     iterations: int
@@ -338,7 +331,6 @@ class Sentence(Wire, frozen=True, kw_only=True):
 
     key: Literal["busy", "time", "kinds", "odd", "loss"]
     text: str
-    tone: Literal["plain", "good", "attention"]
 
 
 class Number(Wire, frozen=True, kw_only=True):
@@ -371,13 +363,10 @@ class DefectItem(Wire, frozen=True, kw_only=True):
 
 
 class KindOfSteps(Wire, frozen=True, kw_only=True):
-    """A kind of steps, by what they launch: how many are neither cold, cut off nor odd, the number of their median one, and how long
-    that is.
-    """
+    """A kind of steps, by what they launch: how many are neither cold, cut off nor odd, and how long their median one is."""
 
     name: str
     steps: int
-    median: int
     median_ns: int
 
 
@@ -430,38 +419,15 @@ class CallersPayload(Wire, frozen=True, kw_only=True):
     own callers, the most expensive first.
     """
 
-    of: EfficiencyGroup
-    name: str
     rows: CallersTable
     missing: list[Missing]
 
 
-class AttributedWork(Wire, frozen=True, kw_only=True):
-    """Device events that are named in one way, and their time."""
-
-    events: int
-    ns: int
-
-
-class AttributedBy(Wire, frozen=True, kw_only=True):
-    """All device events by what names them; see ``named_by`` in the definitions."""
-
-    launch: AttributedWork
-    capture: AttributedWork
-    compiled: AttributedWork
-    annotation: AttributedWork
-    replay: AttributedWork
-    none: AttributedWork
-
-
 class Attribution(Wire, frozen=True, kw_only=True):
-    """How many of the device events could be followed back to the host."""
+    """How many of the kernels of the trace have an operator on the host."""
 
-    device_events: int
     kernels: int
-    with_launch: int
     with_operator: int
-    by: AttributedBy
 
 
 class NoOperatorReason(Wire, frozen=True, kw_only=True):

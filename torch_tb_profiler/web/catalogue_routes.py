@@ -101,7 +101,6 @@ def diagnosis(catalogue: Catalogue) -> wire.DiagnosisPayload:
         for column in FILES.columns
     }
     return wire.DiagnosisPayload(
-        version=snapshot.version,
         logdirs=list(snapshot.logdirs),
         notes=list(snapshot.notes),
         cluster=_cluster(catalogue),

@@ -104,7 +104,6 @@ def alignment(
             aligned_worker(c.worker.name, c.span.name, c.worker.rank, aligned.get(i))
             for i, c in enumerate(listed)
         ],
-        span_ns=shared.span_ns,
         workers_chosen=len(chosen_workers(opened, wanted)),
         workers_total=len(opened.beside),
     )

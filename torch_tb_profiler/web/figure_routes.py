@@ -40,7 +40,7 @@ from torch_tb_profiler.views.work.counters import (
     measured_counters,
     no_counters,
 )
-from torch_tb_profiler.views.work.efficiency import efficiency_payload, peaks_version
+from torch_tb_profiler.views.work.efficiency import efficiency_of, peaks_version
 from torch_tb_profiler.views.work.flame import FileFormat, Metric, flame_file, flame_payload
 from torch_tb_profiler.views.work.iterations import IterationsPayload, iterations_payload
 from torch_tb_profiler.views.work.kernels import kernel_payload
@@ -141,8 +141,8 @@ def kernel(
         OneOf("`operator`: also by operator; `properties`: by operator, grid and block."),
     ] = "name",
 ) -> wire.KernelPayload:
-    """Kernels as columns. ``no_operator`` is a key of ``reasons``. ``attribution`` counts the device
-    events of the whole trace that could be traced to the host.
+    """Kernels as columns. ``no_operator`` is a key of ``reasons``. ``attribution`` counts the kernels of the whole trace that
+    could be traced to the host.
     """
     facts, selection = opened.facts, chosen(opened, steps)
     measured = measured_counters(opened.trace, facts, selection)
@@ -150,7 +150,7 @@ def kernel(
 
 
 def _other_ranks(backend: Backend, insight: OpenedInsight) -> Hashable:
-    fleet = backend.fleets.known(insight.opened)
+    fleet = backend.fleets.already_read(insight.opened)
     return tuple(member.id for member in fleet.members) if fleet else ()
 
 
@@ -198,7 +198,7 @@ def critical_path_rows(
 
 
 def _peaks_and_others(backend: Backend, insight: OpenedInsight) -> Hashable:
-    fleet = backend.fleets.known(insight.opened)
+    fleet = backend.fleets.already_read(insight.opened)
     return _peaks(backend, insight), fleet and fleet.id
 
 
@@ -233,13 +233,11 @@ def efficiency(
     group: Annotated[efficiency_wire.EfficiencyGroup, OneOf("What a row is one of.")] = "operator",
 ) -> efficiency_wire.EfficiencyPayload:
     """FLOPs, bytes, rates and shares of the device's peaks, the largest time first. ``device``: the
-    peaks and their sources; ``steps``: the model FLOPs utilization of each step; ``families``: the use
-    of matrix cores.
+    peaks and their sources; ``steps``: the model FLOPs utilization of each step.
     """
     selection, limit = chosen(insight.opened, steps), settings.max_table_rows
-    return efficiency_payload(
-        insight.opened.facts, insight.insight, selection, group, limit, settings.peaks
-    )
+    facts = insight.opened.facts
+    return efficiency_of(facts, insight.insight, selection, group, limit, settings.peaks)[0]
 
 
 @route("/counters", also=_peaks, report="steps")

@@ -106,7 +106,7 @@ class Kind(ABC):
             BadRequest: it has another form or is out of bounds.
         """
 
-    def whole(self, value: str) -> int | None:
+    def bounded_integer(self, value: str) -> int | None:
         """A whole number within the bounds, both included; None for other texts."""
         assert isinstance(self.highest, int), "the trace was not asked for its limit"
         inside = _WHOLE.fullmatch(value) and self.lowest <= int(value) <= self.highest
@@ -184,7 +184,7 @@ class Whole(Kind):
     values = "{lowest} to {highest}"
 
     def parse(self, name: str, value: str) -> int:
-        number = self.whole(value)
+        number = self.bounded_integer(value)
         if number is None:
             raise BadRequest(
                 f"Parameter {name} is {shown(value)}, expected a whole number from {self.lowest} to"
@@ -214,7 +214,7 @@ class Wholes(Kind):
             raise BadRequest(
                 f"Parameter {name} holds {len(parts)} numbers, at most {self.most} are accepted."
             )
-        numbers = {part: self.whole(part) for part in parts}
+        numbers = {part: self.bounded_integer(part) for part in parts}
         for part, number in numbers.items():
             if number is None:
                 raise BadRequest(
@@ -302,7 +302,7 @@ class WindowOf(Time):
         return begin, end
 
     def parse(self, name: str, value: str) -> int:
-        time = self.whole(value)
+        time = self.bounded_integer(value)
         if time is None:
             raise BadRequest(
                 f"Parameter {name} is {shown(value)}, expected nanoseconds as an integer from 0 to"

@@ -51,13 +51,12 @@ from torch_tb_profiler.views.distributed.process_groups import (
 )
 from torch_tb_profiler.views.findings import wire as findings_wire
 from torch_tb_profiler.views.findings.payload import Source, findings_in_run, findings_payload
-from torch_tb_profiler.views.overview import ranks_wire as overview_ranks_wire
 from torch_tb_profiler.views.overview.ranks import (
-    RunOfRanks,
+    UNKNOWN_RANKS,
+    OverviewRanksPayload,
     overview_ranks_payload,
-    unknown_payload,
 )
-from torch_tb_profiler.views.steps import Selection, counted, judged
+from torch_tb_profiler.views.steps import counted
 from torch_tb_profiler.web.figure_routes import lanes_of
 from torch_tb_profiler.web.parameters import OneOf, StepRange, Steps, Switch, Whole, Window
 from torch_tb_profiler.web.route import Backend, chosen, route
@@ -174,13 +173,12 @@ def _placed(fleet: Fleet) -> list[PlacedWorker]:
 
 
 @route("/overview/ranks", also=_complete, report="trace")
-def overview_ranks(
-    opened: Opened, fleets: Fleets, steps: Steps
-) -> overview_ranks_wire.OverviewRanksPayload:
-    """All workers of the run at a glance, in the steps of the run that the selected ones are: how a few figures spread, who
-    stands out, who is alike, and the coordinates of each rank. Missing insights are made from now on. At most 2,048 workers.
+def overview_ranks(opened: Opened, fleets: Fleets) -> OverviewRanksPayload:
+    """The workers of the run, by rank, with their hosts and the coordinates of each rank in its job. Missing insights are made
+    from now on. At most 2,048 workers.
     """
-    return _overview_of_ranks(fleets.of(opened), opened, chosen(opened, steps))
+    fleet = fleets.of(opened)
+    return overview_ranks_payload(_placed(fleet), fleet.figures, fleet.progress)
 
 
 def _known(backend: Backend, opened: Opened) -> Hashable:
@@ -189,26 +187,12 @@ def _known(backend: Backend, opened: Opened) -> Hashable:
 
 
 @route("/overview/ranks/known", also=_known)
-def overview_ranks_known(
-    opened: Opened, fleets: Fleets, steps: Steps
-) -> overview_ranks_wire.OverviewRanksPayload:
-    """All workers of the run at a glance if all of it is known already, else empty; nothing is made."""
-    fleet, selection = fleets.known_beside(opened), chosen(opened, steps)
+def overview_ranks_known(opened: Opened, fleets: Fleets) -> OverviewRanksPayload:
+    """What ``/overview/ranks`` says if all of it is known already, else empty; nothing is made."""
+    fleet = fleets.known_beside(opened)
     if fleet is None:
-        return unknown_payload(len(opened.beside))
-    return _overview_of_ranks(fleet, opened, selection)
-
-
-def _overview_of_ranks(
-    fleet: Fleet, opened: Opened, selection: Selection
-) -> overview_ranks_wire.OverviewRanksPayload:
-    rank, told = fleet.rank_of(opened), judged(opened.facts, selection)
-    every = rank < 0 or told.whole or len(told.steps) == opened.facts["steps"].n
-    common = None if every else common_chosen(fleet.figures, rank, told, opened.facts)
-    run = RunOfRanks(
-        _placed(fleet), fleet.figures, common, fleet.progress, fleet.workers_total, fleet.verdict
-    )
-    return overview_ranks_payload(run)
+        return UNKNOWN_RANKS
+    return overview_ranks_payload(_placed(fleet), fleet.figures, fleet.progress)
 
 
 def _ranks_of(fleet: Fleet, opened: Opened, steps: StepRange) -> RanksOfRun | None:
@@ -248,7 +232,7 @@ def critical_path_ranks(
     """
     fleet = fleets.of(opened)
     run = _ranks_of(fleet, opened, steps)
-    return ranks_path_payload(run, fleet.progress, len(fleet.place), len(fleet.members))
+    return ranks_path_payload(run, fleet.progress)
 
 
 @route("/critical_path/ranks/rows", also=_complete, report="trace")
@@ -293,7 +277,7 @@ def _steps_by_cause(
     else:
         told = fleets.with_waiting(insight)
         steps = StepsOfTrace(told.opened.facts, told.insight, lambda: lanes_of(insight))
-        known = fleets.known(opened)
+        known = fleets.already_read(opened)
         of = known.id if known else ""
     return steps, opened.memoise((insight.id, "step groups", ranks, of), steps.groups)
 
@@ -309,7 +293,7 @@ def critical_path_steps(
     """
     found = _steps_by_cause(insight, fleets, ranks)
     if isinstance(found, Fleet):
-        return reading_payload(found.progress, len(found.place), len(found.members))
+        return reading_payload(found.progress)
     return step_causes_payload(*found)
 
 

@@ -323,8 +323,8 @@ export interface Parameters {
     measure?: "late" | "waiting" | "transfer" | "exposed" | "hidden" | "computation" | "other" | "step";
   };
   "distributed/groups": OfTrace;
-  "overview/ranks": OfTrace & OfSteps;
-  "overview/ranks/known": OfTrace & OfSteps;
+  "overview/ranks": OfTrace;
+  "overview/ranks/known": OfTrace;
   "critical_path/ranks": OfTrace & OfSteps;
   "critical_path/ranks/rows": OfTrace & OfSteps & {
     /** What a row is one of, each on one rank. */

@@ -39,10 +39,6 @@ export type MemoryGroup = "module" | "operator";
 
 export type MemorySource = "" | "records" | "snapshot" | "timeline";
 
-export type RankFigure = "busy" | "computation" | "exposed" | "memory" | "step";
-
-export type RankUnit = "bytes" | "ns" | "share";
-
 export type SqlKind = "bytes" | "count" | "event" | "number" | "text" | "time";
 
 export type ChosenKind = "all" | "annotation" | "device" | "first" | "operator" | "other" | "python" | "runtime";
@@ -59,8 +55,6 @@ export type Direction = "in" | "out";
 
 export type WaitingFor = "answer" | "timeline";
 
-export type EfficiencyGroup = "kernel" | "operator";
-
 export type KernelGroup = "name" | "operator" | "properties";
 
 export type OperatorGroup = "name" | "shape" | "stack";
@@ -68,6 +62,8 @@ export type OperatorGroup = "name" | "shape" | "stack";
 export type SpanState = "failed" | "growing" | "importing" | "ready" | "waiting";
 
 export type FileState = "failed" | "growing" | "importing" | "ready" | "rejected" | "waiting";
+
+export type EfficiencyGroup = "kernel" | "operator";
 
 export type Bound = "compute" | "latency" | "memory" | "unknown";
 
@@ -156,7 +152,7 @@ export interface PathRowsPayload {
   pooled: number;
 }
 
-/** Route `/trace/path`: columns of the segments of the path in a window, by lane and begin, and of the arrows where it goes on on another thread or stream; `arrows_total`: before they are thinned. */
+/** Route `/trace/path`: columns of the segments of the path in a window, by lane and begin, and of the arrows where it goes on on another thread or stream, thinned. */
 export interface PathOverlayPayload {
   lane: number[];
   kind: string[];
@@ -167,7 +163,6 @@ export interface PathOverlayPayload {
   target_lane: number[];
   source_ns: number[];
   target_ns: number[];
-  arrows_total: number;
 }
 
 /** Route `/trace/event/path`: time of an event on the critical path: in it alone, in it and what it called on its thread, and from its launch, or the work before it, until it began. `step_ns`: length of its step; null outside of steps. `slack_ns`: how much later it could have ended without moving the end of any step; null where nothing recorded waits for it. */
@@ -187,11 +182,9 @@ export interface RanksWorker {
   shift_ns: number;
 }
 
-/** Route `/critical_path/ranks`. Times are ns on the common clock after the begin of the first step of the run; `worker` in tables is a place in `workers`, the ranks that were read. While `progress` is below 1 nothing is known yet: ask again. `workers_total`: of the run. `strips`: of more than three steps that of the longest. `clock`: how the clocks were aligned and how well. */
+/** Route `/critical_path/ranks`. Times are ns on the common clock after the begin of the first step of the run; `worker` in tables is a place in `workers`, the ranks that were read. While `progress` is below 1 nothing is known yet: ask again. `strips`: of more than three steps that of the longest. `clock`: how the clocks were aligned and how well. */
 export interface RanksPathPayload {
   progress: number;
-  ready: number;
-  workers_total: number;
   subject: Subject;
   steps: number;
   headline: string[];
@@ -241,11 +234,9 @@ export interface StragglersPayload {
   by_operation: SlowOperation[];
 }
 
-/** Route `/critical_path/steps`. `ranks`: of how many ranks the path is, 0 of this trace alone. While `progress` is below 1 ranks are being read and no step is known: ask again. `device`: what computes, `CPU` without an accelerator. `median`: the number of the step of median length among those that are neither cold, odd nor cut off; `slowest_odd`: of the odd step that takes longest; −1 none. `kinds`: as of `OverviewPayload`, with numbers of these steps. `lanes`: what the device and the host of the rank on the path did in each row. Of very many steps a row is the sum of several, without lanes. */
+/** Route `/critical_path/steps`. `ranks`: of how many ranks the path is, 0 of this trace alone. While `progress` is below 1 ranks are being read and no step is known: ask again. `device`: what computes, `CPU` without an accelerator. `median`: the number of the step of median length among those that are neither cold, odd nor cut off; `slowest_odd`: of the odd step that takes longest; −1 none. `kinds`: as of `OverviewPayload`. `lanes`: what the device and the host of the rank on the path did in each row. Of very many steps a row is the sum of several, without lanes. */
 export interface StepCausesPayload {
   progress: number;
-  ready: number;
-  workers_total: number;
   subject: Subject;
   ranks: number;
   device: string;
@@ -638,7 +629,6 @@ export interface DistributedPayload {
 /** A worker far above the others. `text`: who, by how much, in words. */
 export interface MapOutlier {
   worker: number;
-  mean_ns: number;
   text: string;
 }
 
@@ -738,24 +728,18 @@ export interface FindingsPayload {
   progress: number;
 }
 
-/** A device with allocator records. `key` goes into URLs. `begin_bytes`: allocated before the first record; where not `begin_known` the least that the records allow. `blocks`: how many can be listed; 0 where the records give no addresses. `headline`: its peak, and how near that is to what the device has. */
+/** A device with allocator records. `key` goes into URLs. `blocks`: how many can be listed; 0 where the records give no addresses. `headline`: its peak, and how near that is to what the device has. */
 export interface MemoryDevice {
   key: number;
   name: string;
-  records: number;
-  begin_bytes: number;
-  begin_known: boolean;
-  end_bytes: number;
   peak_bytes: number;
   peak_ns: number;
-  peak_reserved_bytes: number | null;
-  capacity_bytes: number | null;
   blocks: number;
   has_map: boolean;
   headline: string[];
 }
 
-/** An allocation that failed for lack of memory: `sentence` what was asked for and free, `why` what held the rest and whether fragmentation is why. `device`: its key, where the file says it. `allocated_bytes`, `reserved_bytes`: what the device held. `stack`: innermost first. `unused_bytes`: reserved and in no block, in so many `pieces`; `pieces_bytes`: the largest, in order; null where the file does not tell them. `fragmented`: whether it would have done in one piece. */
+/** An allocation that failed for lack of memory: `sentence` what was asked for and free, `why` what held the rest and whether fragmentation is why. `device`: its key, where the file says it. `allocated_bytes`: what the device held. `unused_bytes`: reserved and in no block, in so many `pieces`; `pieces_bytes`: the largest, in order; null where the file does not tell them. */
 export interface MemoryFailure {
   time_ns: number;
   device: number | null;
@@ -764,16 +748,12 @@ export interface MemoryFailure {
   requested_bytes: number | null;
   free_bytes: number | null;
   allocated_bytes: number | null;
-  reserved_bytes: number | null;
-  line: string;
-  stack: string[];
   unused_bytes: number | null;
   pieces_bytes: number[] | null;
   pieces: number;
-  fragmented: boolean;
 }
 
-/** Route `/memory`: devices, that of the first failure first, then the one with the most allocated bytes at its peak, the CPU last. `categories`: what blocks are for, then what was there before the recording, and what is unknown; empty where no category is known. `categories_known`: of each how it is known. `failures`: the first allocations that failed, `failed` of all. */
+/** Route `/memory`: devices, that of the first failure first, then the one with the most allocated bytes at its peak, the CPU last. `categories`: what blocks are for, then what was there before the recording, and what is unknown; empty where no category is known. `categories_known`: of each how it is known. `failures`: the first allocations that failed. */
 export interface MemoryPayload {
   source: MemorySource;
   span_ns: number;
@@ -781,7 +761,6 @@ export interface MemoryPayload {
   categories: string[];
   categories_known: Knowledge[];
   failures: MemoryFailure[];
-  failed: number;
   has_modules: boolean;
   has_stacks: boolean;
   steps: StepsTable;
@@ -791,7 +770,6 @@ export interface MemoryPayload {
 
 /** Route `/memory/curve`: a staircase. Row i holds from its time to the next one. Thinned to about `n` parts: of each the first, lowest, highest and last value stay at their own times, so no peak is lost. `thinned`: whether it was. `categories_bytes`: one list per category of `/memory`; at each point they add up to `allocated_bytes`. Empty where no category is known. */
 export interface MemoryCurvePayload {
-  device: number;
   rows: MemoryTable;
   categories_bytes: number[][];
   thinned: boolean;
@@ -801,7 +779,6 @@ export interface MemoryCurvePayload {
 
 /** Route `/memory/blocks`: blocks that were allocated or released in the window, the largest first; `pooled` more, of `pooled_bytes`, are not listed. */
 export interface MemoryBlocksPayload {
-  device: number;
   rows: MemoryBlocksTable;
   pooled: number;
   pooled_bytes: number;
@@ -809,7 +786,6 @@ export interface MemoryBlocksPayload {
 
 /** Route `/memory/statistics`. `pooled` rows beyond the limit stand together in the last row, named `other`, by their own figures only. `outside_bytes`, `outside_increase_bytes`: allocated, and allocated less released, by no known operator or module; the latter and the self increase of all rows add up to what the records of the window change. */
 export interface MemoryStatisticsPayload {
-  device: number;
   group: MemoryGroup;
   rows: MemoryStatisticsTable;
   outside_bytes: number;
@@ -817,18 +793,16 @@ export interface MemoryStatisticsPayload {
   pooled: number;
 }
 
-/** Columns of the frames of a flame graph, parents first: `parent` −1 outermost; `kind` as in `flame`, `rest` of what no call is known of; `bytes` with all beneath; `blocks` 0 unknown. The outermost add up to what is allocated. */
+/** Columns of the frames of a flame graph, parents first: `parent` −1 outermost; `kind` as in `flame`, `rest` of what no call is known of; `bytes` with all beneath. The outermost add up to what is allocated. */
 export interface HeldFrames {
   parent: number[];
   name: string[];
   kind: string[];
   bytes: number[];
-  blocks: number[];
 }
 
 /** Route `/memory/alive`: the blocks alive at a moment. Listed + `pooled_bytes` + `unknown_bytes` = `allocated_bytes`. `unknown_bytes`: allocated before the recording, of which only the sum is known; below 0 where the records contradict each other. `fragmented_bytes`: reserved less allocated; null unknown. `frames`: all of it by the calls that lead there. */
 export interface MemoryAlivePayload {
-  device: number;
   time_ns: number;
   allocated_bytes: number;
   reserved_bytes: number | null;
@@ -842,8 +816,6 @@ export interface MemoryAlivePayload {
 
 /** Route `/memory/changes`: before and after, the largest change first; `pooled` more rows, of `pooled_delta_bytes`, are not listed. `before_bytes`, `after_bytes`: allocated at the moments. */
 export interface MemoryChangesPayload {
-  device: number;
-  other: number;
   before_ns: number;
   after_ns: number;
   before_bytes: number;
@@ -861,10 +833,8 @@ export interface MemoryMapCells {
   pending: number[];
 }
 
-/** Route `/memory/map`: segments laid end to end and cut into cells of `cell_bytes`. `time_ns`: null when the snapshot was written. `reserved_bytes` … `split_bytes`: of the chosen segments; `pools`: of all. `begin_bytes`, `end_bytes`: the part that is shown. `starts`: cells in which a segment begins. `blocks`: the largest in it, of `blocks_in_part`; `stacks`: theirs, innermost frame first. */
+/** Route `/memory/map`: segments laid end to end and cut into cells of `cell_bytes`. `reserved_bytes` … `split_bytes`: of the chosen segments; `pools`: of all. `begin_bytes`, `end_bytes`: the part that is shown. `starts`: cells in which a segment begins. `blocks`: the largest in it; `stacks`: theirs, innermost frame first. */
 export interface MemoryMapPayload {
-  device: number;
-  time_ns: number | null;
   reserved_bytes: number;
   allocated_bytes: number;
   rounding_bytes: number;
@@ -880,77 +850,29 @@ export interface MemoryMapPayload {
   starts: number[];
   pools: MemoryPoolsTable;
   blocks: MemoryMapBlocksTable;
-  blocks_in_part: number;
   stacks: string[];
 }
 
-/** A worker of the run, by rank. `node`: its host, empty unknown. `message`: why it is not ready. */
+/** A worker of the run, by rank. `node`: its host, empty unknown. */
 export interface RunWorker {
   worker: string;
-  span: string;
   rank: number | null;
   node: string;
-  state: WorkerState;
-  message: string;
 }
 
-/** A dimension of the job, those with the nearest ranks first. `hint` says what it is made from. `values`: names of its places, empty where they are numbers. `independent`: these together tell all ranks apart. `place`: of each worker, -1 unknown. */
+/** A dimension of the job, those with the nearest ranks first. `values`: names of its places, empty where they are numbers. `place`: of each worker, -1 unknown. */
 export interface RankDimension {
   name: string;
-  hint: string;
-  size: number;
-  independent: boolean;
   values: string[];
   place: number[];
 }
 
-/** A figure over all ranks. `values`: of each worker. `quartiles`: least, first quartile, median, third quartile, greatest. `limit`: the distance from the median from which on a rank stands out. `lowest`, `highest`: who has the extremes. `outliers`: who stands out, the farthest first. */
-export interface RankSpread {
-  figure: RankFigure;
-  unit: RankUnit;
-  values: (number | null)[];
-  quartiles: number[];
-  limit: number;
-  lowest: number;
-  highest: number;
-  outliers: number[];
-}
-
-/** A rank that stands out in a figure. `difference`: from the median; `text` says how far that is. */
-export interface RankOutlier {
-  worker: number;
-  figure: RankFigure;
-  value: number;
-  difference: number;
-  text: string;
-}
-
-/** Ranks that are alike. `ranks` names them; `where`: the coordinates that exactly they have, empty if there are none. `low`, `high`: the least and the greatest of each of `spreads`; null unknown. */
-export interface RankGroup {
-  workers: number[];
-  ranks: string;
-  where: string;
-  low: (number | null)[];
-  high: (number | null)[];
-}
-
-/** Routes `/overview/ranks` and `/overview/ranks/known`. `known`: false while nobody has asked for the ranks; then the rest is empty. `progress` below 1: ask again. `coverage`: how many workers are read. `rules`: what counts as an outlier and as alike. `pooled`: groups beyond those listed. `steps`: of the run that figures are means of. */
+/** The workers of the run and their coordinates. `known`: false while nobody has asked for the ranks; then the rest is empty. `progress` below 1: ask again. */
 export interface OverviewRanksPayload {
   known: boolean;
   progress: number;
   workers: RunWorker[];
-  workers_total: number;
-  subject: Subject;
-  steps: number;
-  headline: string[];
-  coverage: string;
-  rules: string[];
-  notes: string[];
   dimensions: RankDimension[];
-  spreads: RankSpread[];
-  outliers: RankOutlier[];
-  groups: RankGroup[];
-  pooled: number;
 }
 
 /** A column of a result. */
@@ -1041,7 +963,6 @@ export interface CounterSeries {
   mean: boolean;
   lowest: number;
   highest: number;
-  samples: number;
 }
 
 /** Arrows of one kind and how many there are. */
@@ -1228,7 +1149,6 @@ export interface HeatPayload {
 export interface NextHitPayload {
   hit: EventRef | null;
   index: number;
-  total: number;
 }
 
 /** Busy time of a group of lanes within the window: the union over its chosen lanes. */
@@ -1258,7 +1178,6 @@ export interface AreaKind {
 export interface AreaPayload {
   t0_ns: number;
   t1_ns: number;
-  events: number;
   kinds: AreaKind[];
   kind: ChosenKind;
   rows: AreaTable;
@@ -1286,10 +1205,9 @@ export interface AlignedWorker {
   matched: number;
 }
 
-/** Route `/trace/alignment`: the spans of a run that were recorded together with the asked one, by rank. At most 64 of the `workers_chosen` of `workers_total` workers, those with the nearest ranks. `span_ns`: where the last of their traces ends on the common clock. */
+/** Route `/trace/alignment`: the spans of a run that were recorded together with the asked one, by rank. At most 64 of the `workers_chosen` of `workers_total` workers, those with the nearest ranks. */
 export interface AlignmentPayload {
   workers: AlignedWorker[];
-  span_ns: number;
   workers_chosen: number;
   workers_total: number;
 }
@@ -1301,9 +1219,8 @@ export interface CollectivePeer {
   ref: EventRef;
 }
 
-/** Route `/trace/collective`: one collective on all workers of the run, the asked one included. `key` says what it was matched by; empty when the event is no collective, or none that another worker shares. */
+/** Route `/trace/collective`: one collective on all workers of the run, the asked one included; none when the event is no collective, or none that another worker shares. */
 export interface CollectivePayload {
-  key: string;
   peers: CollectivePeer[];
 }
 
@@ -1359,20 +1276,17 @@ export interface SpanItem {
 export interface WorkerItem {
   name: string;
   rank: number | null;
-  rank_source: RankSource;
   world_size: number | null;
   job: number;
   spans: SpanItem[];
 }
 
-/** A directory that holds traces. `synthetic`: its traces say that a program made them up. `remarks`: what its files contradict or leave open about whose recordings they are; `provisional`: imports to come may change that. `kind`: `training`, `inference`, `serving` …, empty where unknown; `recorded`: the date, UTC, null unknown. */
+/** A directory that holds traces. `synthetic`: its traces say that a program made them up. `kind`: `training`, `inference`, `serving` …, empty where unknown; `recorded`: the date, UTC, null unknown. */
 export interface RunItem {
   name: string;
   synthetic: boolean;
   kind: string;
   recorded: string | null;
-  provisional: boolean;
-  remarks: string[];
   workers: WorkerItem[];
 }
 
@@ -1408,7 +1322,6 @@ export interface LiveJob {
 
 /** Route `/diagnosis`: the places that were scanned, the files found there, and what became of each; `cluster` is null where processes of the server's machine do the work. `live`: jobs that listen. */
 export interface DiagnosisPayload {
-  version: string;
   logdirs: string[];
   notes: string[];
   cluster: ClusterItem | null;
@@ -1482,10 +1395,9 @@ export interface Categories {
   other: number | null;
 }
 
-/** Route `/steps`: what the step selector offers, and what there is to look at. `source` says what the steps are made from; `median` is the step of median length among all that are neither cold, odd nor cut off, where there are such, −1 without one; `iterations` is how many of an inference server there are; `missing`: what of steps, device work, memory records, host operators and hardware counters was not recorded. */
+/** Route `/steps`: what the step selector offers, and what there is to look at. `median` is the step of median length among all that are neither cold, odd nor cut off, where there are such, −1 without one; `iterations` is how many of an inference server there are; `missing`: what of steps, device work, memory records, host operators and hardware counters was not recorded. */
 export interface StepsPayload {
   subject: Subject;
-  source: string;
   steps: StepsTable;
   median: number;
   iterations: number;
@@ -1522,7 +1434,6 @@ export interface DeviceSummary {
 export interface Sentence {
   key: "busy" | "kinds" | "loss" | "odd" | "time";
   text: string;
-  tone: "attention" | "good" | "plain";
 }
 
 /** A figure that a text rests on; `unit` is `ns`, `bytes`, `share`, `count` or empty. */
@@ -1549,11 +1460,10 @@ export interface DefectItem {
   doubtful: string[];
 }
 
-/** A kind of steps, by what they launch: how many are neither cold, cut off nor odd, the number of their median one, and how long that is. */
+/** A kind of steps, by what they launch: how many are neither cold, cut off nor odd, and how long their median one is. */
 export interface KindOfSteps {
   name: string;
   steps: number;
-  median: number;
   median_ns: number;
 }
 
@@ -1596,35 +1506,14 @@ export interface OperatorPayload {
 
 /** Route `/callers`: who calls an operator or a kernel, as a tree whose rows come before their own callers, the most expensive first. */
 export interface CallersPayload {
-  of: EfficiencyGroup;
-  name: string;
   rows: CallersTable;
   missing: Missing[];
 }
 
-/** Device events that are named in one way, and their time. */
-export interface AttributedWork {
-  events: number;
-  ns: number;
-}
-
-/** All device events by what names them; see `named_by` in the definitions. */
-export interface AttributedBy {
-  launch: AttributedWork;
-  capture: AttributedWork;
-  compiled: AttributedWork;
-  annotation: AttributedWork;
-  replay: AttributedWork;
-  none: AttributedWork;
-}
-
-/** How many of the device events could be followed back to the host. */
+/** How many of the kernels of the trace have an operator on the host. */
 export interface Attribution {
-  device_events: number;
   kernels: number;
-  with_launch: number;
   with_operator: number;
-  by: AttributedBy;
 }
 
 /** Why the operators of some kernels are not known, by the key in the column `no_operator`. */
@@ -1721,11 +1610,10 @@ export interface Peak {
   source: string;
 }
 
-/** The device and its peaks. `known` false: no figures for it, `peaks` is empty. `entry`: the line of the device table that was used. */
+/** The device and its peaks. `entry`: the line of the device table that was used; null: no figures for it, `peaks` is empty. */
 export interface DevicePeaks {
   name: string | null;
   entry: string | null;
-  known: boolean;
   bandwidth: number | null;
   bandwidth_source: string;
   peaks: Peak[];
@@ -1741,7 +1629,7 @@ export interface StepMfu {
   mfu: number | null;
 }
 
-/** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device); `computation_ns`: of it, without communication, copies and memsets that no model knows; `modelled_ns`: of that, of modelled calls. `headline`: the answer in words. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
+/** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device). `headline`: the answer in words. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
 export interface EfficiencyPayload {
   group: EfficiencyGroup;
   has_device: boolean;
@@ -1749,10 +1637,7 @@ export interface EfficiencyPayload {
   device: DevicePeaks;
   steps: StepMfu[];
   mfu: number | null;
-  families: FamiliesTable;
   time_ns: number;
-  computation_ns: number;
-  modelled_ns: number;
   rows: EfficiencyTable;
   pooled: number;
   headline: string[];
@@ -1802,7 +1687,6 @@ export interface ModulePayload {
   source: ModuleSource;
   has_device: boolean;
   has_backward: boolean;
-  has_memory: boolean;
   vocabulary: Vocabulary;
   steps: number;
   rows: ModulesTable;
@@ -2399,16 +2283,6 @@ export interface CounterSamplesTable {
   max: (number | null)[];
 }
 
-/** Use of matrix cores by family of the performance models, then `communication` and `memcpy`, and last (family null) computation without a model. Parts of `time_ns`: `matrix_ns` in kernels known to use matrix cores, `matrix_unknown_ns` in kernels that may; both null without device work and for families that cannot use them. */
-export interface FamiliesTable {
-  family: (string | null)[];
-  calls: number[];
-  time_ns: number[];
-  matrix_ns: (number | null)[];
-  matrix_unknown_ns: (number | null)[];
-  flops: (number | null)[];
-}
-
 /** One row per operator and input (`by="operator"`), or per kernel and the operator that it works for (`"kernel"`). */
 export interface EfficiencyTable {
   name: (string | null)[];
@@ -2563,4 +2437,4 @@ export interface RangesTable {
 }
 
 /** The declared tables. */
-export type TableName = "ask" | "path_stretches" | "path_kinds" | "path_steps" | "path_events" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "copies" | "counters" | "counter_samples" | "families" | "efficiency" | "iterations" | "phases" | "line_ladder" | "lines" | "modules" | "flame" | "ranges";
+export type TableName = "ask" | "path_stretches" | "path_kinds" | "path_steps" | "path_events" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "copies" | "counters" | "counter_samples" | "efficiency" | "iterations" | "phases" | "line_ladder" | "lines" | "modules" | "flame" | "ranges";

@@ -102,8 +102,6 @@ describe("pollRuns", () => {
           synthetic: false,
           kind: "",
           recorded: null,
-          provisional: false,
-          remarks: [],
           workers: [worker("w", null, [span("1", "importing")])],
         },
       ],

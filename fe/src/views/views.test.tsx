@@ -38,8 +38,6 @@ vi.mock("../timeline/Timeline", () => ({ Timeline: () => null }));
 let asked: URL[];
 let answers: Answers;
 const callers: CallersPayload = {
-  of: "operator",
-  name: "aten::mm",
   rows: {
     name: ["src/net.py(3): forward", "main.py(9): main"],
     parent: [-1, 0],

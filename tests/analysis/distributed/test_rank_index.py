@@ -50,7 +50,6 @@ def test_it_holds_what_the_insight_says() -> None:
     assert list(rank.step_name) == facts.strings.many(steps["name"])
     assert rank.step_end.tolist() == steps["end"].tolist()
     assert (rank.shares.sum(axis=0) == steps["end"] - steps["start"]).all()
-    assert rank.busy.tolist() == facts["device_steps"]["busy"].tolist()
     names = facts.strings.many(insight["step_work"]["name"])
     assert [rank.work.names[i] if i >= 0 else "" for i in rank.work.name.tolist()] == names
     assert (rank.world_size, rank.spans, rank.backend) == (8, trace["spans"].n, "nccl")
@@ -61,8 +60,6 @@ def test_it_holds_what_the_insight_says() -> None:
         "default_pg",
         8,
     )
-    assert 0 < int(rank.peak_memory.min()) <= int(rank.peak_memory.max())
-    assert rank.peak_memory.max() == insight["memory_devices"]["peak"].max()
 
 
 def test_a_rank_and_step_need_three_kilobytes_at_most() -> None:

@@ -102,8 +102,6 @@ def rank_of(
         groups=(),
         spans=n,
         length=max((c.start + c.dur for c in calls), default=0),
-        busy=np.full(len(shown), -1),
-        peak_memory=np.full(len(shown), -1),
     )
 
 

@@ -1,4 +1,4 @@
-"""Overview and Ranks of drawn jobs say one verdict, and what a rank costs is what the verdict says."""
+"""What a rank of drawn jobs costs is what the verdict says."""
 
 from __future__ import annotations
 
@@ -12,23 +12,15 @@ from tests.analysis.critical_path.test_verdict import job
 from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.distributed.payload import PlacedWorker, distributed_payload
 from torch_tb_profiler.views.distributed.wire import DistributedPayload
-from torch_tb_profiler.views.overview.ranks import RunOfRanks, overview_ranks_payload
-from torch_tb_profiler.views.overview.ranks_wire import OverviewRanksPayload
 
 
-def both(
-    work: np.ndarray, world: int | None = None
-) -> tuple[DistributedPayload, OverviewRanksPayload]:
+def shown(work: np.ndarray, world: int | None = None) -> DistributedPayload:
     fleet = fleet_of(*job(work, world=world))
     placed = [
         PlacedWorker(f"rank{n}", "1", n, "distributedInfo", "ready", "", n)
         for n in range(len(work))
     ]
-    total = len(work)
-    return (
-        distributed_payload(placed, fleet.figures, fleet.blames, fleet.verdict, 1.0, total),
-        overview_ranks_payload(RunOfRanks(placed, fleet.figures, None, 1.0, total, fleet.verdict)),
-    )
+    return distributed_payload(placed, fleet.figures, fleet.blames, fleet.verdict, 1.0, len(work))
 
 
 def drawn_work(draw: st.DataObject, ranks: int, steps: int) -> np.ndarray:
@@ -45,7 +37,7 @@ def drawn_work(draw: st.DataObject, ranks: int, steps: int) -> np.ndarray:
     st.booleans(),
 )
 @pytest.mark.slow
-def test_overview_and_ranks_say_one_verdict(
+def test_who_is_named_costs_what_the_verdict_says(
     data: st.DataObject, ranks: int, steps: int, longer: float, stalled: bool
 ) -> None:
     work = drawn_work(data, ranks, steps)
@@ -55,12 +47,10 @@ def test_overview_and_ranks_say_one_verdict(
     work[slow] += longer
     if stalled:
         work[other, once] += 3000
-    found, overview = both(work)
+    found = shown(work)
     if not longer and not stalled:
         assert not found.costs
         return
-    told = [text for text in found.headline if not text.startswith("This rests on")]
-    assert overview.headline[: len(told)] == told
     costs = {cost.worker: cost for cost in found.costs}
     assert set(costs) == ({slow} if longer else set()) | ({other} if stalled else set())
     if longer:
@@ -82,8 +72,7 @@ def test_of_a_part_of_the_ranks_nobody_is_named(
 ) -> None:
     work = drawn_work(data, ranks, 5)
     work[0] += 300
-    found, overview = both(work, world)
+    found = shown(work, world)
     said = f"{ranks} of {world} ranks were read: who holds the job back is unknown."
     assert found.headline == [said]
-    assert overview.headline[0] == said
     assert (found.costs, found.blame, found.unjudged) == ([], [], [])

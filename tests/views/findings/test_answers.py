@@ -25,7 +25,7 @@ from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_about
 from torch_tb_profiler.views.findings.path import Path as CriticalPath
-from torch_tb_profiler.views.findings.path import of_line, plain
+from torch_tb_profiler.views.findings.path import bare_name, of_line
 from torch_tb_profiler.views.findings.payload import Source, findings_payload
 from torch_tb_profiler.views.findings.wire import FindingsPayload
 from torch_tb_profiler.views.words.texts import capitalised
@@ -142,7 +142,7 @@ def test_a_path_of_several_steps_is_their_mean() -> None:
 def test_places() -> None:
     assert of_line("a/photos.py(31): transform") == "transform at photos.py:31"
     assert of_line("train.py: main") == "main of train.py"
-    assert plain("<built-in method collect of module object at 0x7f>") == "collect"
+    assert bare_name("<built-in method collect of module object at 0x7f>") == "collect"
     assert [format_about(ns) for ns in (6.41e6, 592e6, 0, 999_600)] == [
         "6.4 ms",
         "590 ms",

@@ -89,9 +89,9 @@ def texts(**over: Any) -> list[str]:
 
 def test_busy_and_how_long() -> None:
     sentences = told()
-    assert [(s.key, s.text, s.tone) for s in sentences] == [
-        ("busy", "GPU 0 was busy 55.5 % of 6 steps.", "plain"),
-        ("time", "On average a step takes 178 ns.", "plain"),
+    assert [(s.key, s.text) for s in sentences] == [
+        ("busy", "GPU 0 was busy 55.5 % of 6 steps."),
+        ("time", "On average a step takes 178 ns."),
     ]
 
 
@@ -113,11 +113,6 @@ def test_steps_that_are_left_out_of_the_mean_are_named(apart: dict[int, str], wo
     # Of very many steps a row is several, and those that are not selected say nothing.
     assert "without" not in texts(steps=[{**row, "steps": 2} for row in steps], average=mean)[1]
     assert "without" not in texts(steps=[*steps[1:5], step(9, cold=True, selected=False)])[1]
-
-
-@pytest.mark.parametrize(("share", "tone"), [(0.4, "attention"), (0.5, "plain"), (0.9, "good")])
-def test_the_tone_follows_the_least_busy_device(share: float, tone: str) -> None:
-    assert told(devices=[device(share=1.0), device(1, share)])[0].tone == tone
 
 
 def test_a_lost_part_is_said_and_only_then() -> None:

@@ -48,10 +48,9 @@ def two_layers() -> Trace:
 
 def test_forward_and_backward_of_every_module() -> None:
     found = payload(two_layers())
-    assert (found.source, found.has_backward, found.has_device, found.has_memory) == (
+    assert (found.source, found.has_backward, found.has_device) == (
         "python",
         True,
-        False,
         False,
     )
     both = (
@@ -138,7 +137,6 @@ def test_memory_of_modules() -> None:
     found = payload(
         trace_of([*events("main  /nn.Module: L_0/  [aten::x]\nmain    [aten::mm]"), *listed])
     )
-    assert found.has_memory
     assert rows(found, "allocated_bytes", "increase_bytes") == {"L_0": (64, 48)}
 
 

@@ -51,7 +51,6 @@ class PathOverlay(msgspec.Struct, frozen=True):
     source_time: Ints
     target_lane: Ints
     target_time: Ints
-    total: int
 
 
 def path_overlay(
@@ -92,7 +91,6 @@ def path_overlay(
         source_time=stop[shown],
         target_lane=lane[shown + 1],
         target_time=start[shown + 1],
-        total=len(leaves),
     )
 
 

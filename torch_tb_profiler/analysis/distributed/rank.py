@@ -64,8 +64,7 @@ class Rank(msgspec.Struct, frozen=True):
     label: index into ``labels``, by which it is matched; −1 not at all.
     event: row of spans.
     step: row of its own steps, −1 outside. step_start, step_end: of each of these steps.
-    shares: ns of shape (4, steps) in the order of ``SHARES``. busy: device time of each step, ns. peak_memory: highest allocated
-    in each step, bytes. −1 unknown.
+    shares: ns of shape (4, steps) in the order of ``SHARES``.
     on_device: whether its collectives are kernels.
     spans: number of spans in its trace. length: end of its last event.
     """
@@ -98,8 +97,6 @@ class Rank(msgspec.Struct, frozen=True):
     groups: tuple[ProcessGroup, ...]
     spans: int
     length: int
-    busy: Ints
-    peak_memory: Ints
 
     def __len__(self) -> int:
         return len(self.start)
@@ -141,8 +138,6 @@ def rank_of(index: RankIndex, number: int | None) -> Rank:
         groups=groups,
         spans=own["spans"],
         length=own["length"],
-        busy=steps["busy"],
-        peak_memory=steps["peak_memory"],
     )
 
 

@@ -86,8 +86,6 @@ def _steps(facts: Facts, insight: Insight, texts: StringBuilder) -> Table:
         name=_interned(texts, facts.strings.many(steps["name"]), steps["name"]),
         **{key: steps[key] for key in ("number", "start", "end")},
         **{name: shares[name] for name in _SHARES},
-        busy=busy_of_steps(facts),
-        peak_memory=peak_memory(insight, steps["start"], steps["end"]),
     )
 
 

@@ -9,7 +9,14 @@ from torch_tb_profiler.analysis.memory.usage import Usage
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.store.categories import BLOCK_CATEGORIES, CATEGORY_RULES
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, Kind, known
+from torch_tb_profiler.store.display import (
+    Coded,
+    DisplayColumn,
+    DisplaySpec,
+    DisplayTable,
+    Kind,
+    known,
+)
 from torch_tb_profiler.store.insight import Insight
 
 BEFORE, UNKNOWN_CATEGORY = "before the recording", "unknown"
@@ -129,6 +136,8 @@ def block_table(insight: Insight, rows: Ints) -> DisplayTable:
     table, nodes = insight["allocations"].take(rows), insight["memory_nodes"]
     name, parent, event = (np.append(nodes[key], -1) for key in ("name", "parent", "event"))
     node, begin, end = table["node"], table["begin"], table["end"]
+    told = np.where(table["category"] < len(BLOCK_CATEGORIES), table["category"], -1)
+    rule = np.where(told >= 0, table["rule"] + 1, -1)
     return MEMORY_BLOCKS.build(
         insight.strings,
         operator=name[node],
@@ -141,6 +150,8 @@ def block_table(insight: Insight, rows: Ints) -> DisplayTable:
         lifetime_ns=np.where((begin >= 0) & (end >= 0), end - begin, -1),
         event=event[node],
         release_event=event[table["released_by"]],
+        category=Coded(told, _NAMES),
+        known_by=Coded(rule, (RECORDED, *(text for _, text in CATEGORY_RULES))),
     )
 
 

@@ -140,13 +140,24 @@ def _adding(made: MCPServer[Any]) -> Callable[[Tool], Tool]:
     return add
 
 
+def _options(tokens: int, worker: str, steps: str = "") -> tuple[str, ...]:
+    """What every command is asked with."""
+    return (
+        f"--tokens={budget(tokens)}",
+        *of_worker(worker),
+        *([f"--steps={steps}"] if steps else []),
+    )
+
+
 def _add_tools(made: MCPServer[Any], logdir: Place) -> None:
     """The tools that print what a command prints."""
     add = _adding(made)
 
-    async def told(command: str, trace: str, worker: str, tokens: int, *more: str) -> str:
-        options = (f"--tokens={budget(tokens)}", *of_worker(worker), *more)
-        return await ask(logdir, command, *options, "--", within(logdir, trace))
+    async def told(
+        command: str, trace: str, worker: str, tokens: int, steps: str = "", *more: str
+    ) -> str:
+        options = _options(tokens, worker, steps)
+        return await ask(logdir, command, *options, "--", within(logdir, trace), *more)
 
     @add
     async def list_runs(
@@ -180,25 +191,21 @@ def _add_tools(made: MCPServer[Any], logdir: Place) -> None:
         tokens: Tokens = TOKENS,
     ) -> str:
         """Where a name costs time: findings, lines, operators, kernels, calls, modules, memory, steps, ranks, runs and definitions that have it."""
-        options = (f"--tokens={budget(tokens)}", *of_worker(worker))
-        more = (f"--steps={steps}",) if steps else ()
-        return await ask(logdir, "ask", *options, *more, "--", within(logdir, trace), question)
+        return await told("ask", trace, worker, tokens, steps, question)
 
     @add
     async def critical_path(
         trace: Trace, worker: Worker = "", steps: Steps = "", tokens: Tokens = TOKENS
     ) -> str:
         """Where each step's time goes, as what its end waited for back to its begin: by kind, event and source line; of several ranks through all of them."""
-        more = (f"--steps={steps}",) if steps else ()
-        return await told("critical-path", trace, worker, tokens, *more)
+        return await told("critical-path", trace, worker, tokens, steps)
 
     @add
     async def iterations(
         trace: Trace, worker: Worker = "", steps: Steps = "", tokens: Tokens = TOKENS
     ) -> str:
         """Iterations of an inference server: phase, requests, tokens, times, gaps."""
-        more = (f"--steps={steps}",) if steps else ()
-        return await told("iterations", trace, worker, tokens, *more)
+        return await told("iterations", trace, worker, tokens, steps)
 
 
 def _add_questions(made: MCPServer[Any], logdir: Place) -> None:
@@ -219,9 +226,7 @@ def _add_questions(made: MCPServer[Any], logdir: Place) -> None:
         tokens: Tokens = TOKENS,
     ) -> str:
         """How long a step would be with a change, by replaying the recorded dependencies."""
-        more = [f"--change={change}" for change in changes]
-        more += [f"--steps={steps}"] if steps else []
-        options = (f"--tokens={budget(tokens)}", *of_worker(worker), *more)
+        options = (*_options(tokens, worker, steps), *(f"--change={change}" for change in changes))
         return await ask(logdir, "whatif", *options, "--", within(logdir, trace))
 
     @add
@@ -235,8 +240,8 @@ def _add_questions(made: MCPServer[Any], logdir: Place) -> None:
         tokens: Tokens = TOKENS,
     ) -> str:
         """Everything about single events of one trace: times, arguments, callers, launch, the part on the critical path."""
-        options = (f"--tokens={budget(tokens)}", *of_worker(worker))
-        return await ask(logdir, "event", *options, "--", within(logdir, trace), *map(str, ids))
+        place = within(logdir, trace)
+        return await ask(logdir, "event", *_options(tokens, worker), "--", place, *map(str, ids))
 
     @add
     async def diff(
@@ -251,22 +256,16 @@ def _add_questions(made: MCPServer[Any], logdir: Place) -> None:
         tokens: Tokens = TOKENS,
     ) -> str:
         """What changed from a trace or run to another: whether the step changed, or that it cannot be told, and which operators and kernels account for it."""
-        options = (f"--tokens={budget(tokens)}", *of_worker(worker))
-        return await ask(logdir, "diff", *options, "--", within(logdir, a), within(logdir, b))
+        sides = within(logdir, a), within(logdir, b)
+        return await ask(logdir, "diff", *_options(tokens, worker), "--", *sides)
 
 
 async def _asked(
     logdir: Place, trace: str, worker: str, statement: str, limit: int, tokens: int
 ) -> str:
     """The answer to one SELECT."""
-    place = within(logdir, trace)
-    options = (
-        f"--tokens={budget(tokens)}",
-        f"--limit={limit}",
-        f"--seconds={_SQL_SECONDS}",
-        *of_worker(worker),
-    )
-    return await ask(logdir, "sql", *options, "--", place, statement)
+    place, bounds = within(logdir, trace), (f"--limit={limit}", f"--seconds={_SQL_SECONDS}")
+    return await ask(logdir, "sql", *_options(tokens, worker), *bounds, "--", place, statement)
 
 
 def _statement(table: str, columns: str, where: str, sort: str) -> str:

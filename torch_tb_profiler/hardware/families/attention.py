@@ -8,7 +8,7 @@ from functools import partial
 import msgspec
 
 from torch_tb_profiler.data_rows import rows_beside
-from torch_tb_profiler.hardware.call import Call, Tensor, known
+from torch_tb_profiler.hardware.call import Call, Tensor, required
 from torch_tb_profiler.hardware.families import paged_attention
 from torch_tb_profiler.hardware.work import Work, described, matrix_work, model, models_beside
 
@@ -128,7 +128,7 @@ def _served(call: Call, schema: _Schema) -> Work | None:
     q, k, v = (call.need(i) for i in range(3))
     if all(call.tensor(index) is None for index in schema.paged):
         return _forward(call, schema)
-    window = known(_window(call, schema))
+    window = required(_window(call, schema))
     if any(call.tensor(index) is not None for index in schema.secret):
         return None
     if window.right not in (0, WHOLE):
@@ -153,7 +153,7 @@ def forward(call: Call) -> Work | None:
 
 def _forward(call: Call, schema: _Schema) -> Work | None:
     q, k, v = (call.need(schema.first + i) for i in range(3))
-    shape = known(_shape(call, schema, q, k, v))
+    shape = required(_shape(call, schema, q, k, v))
     # No attention has an eight-bit result.
     dtype = "bfloat16" if q.element_bytes == 1 else q.dtype
     out = Tensor((q.elements // max(shape.d_qk, 1) * shape.d_v,), dtype)
@@ -166,7 +166,7 @@ def backward(call: Call) -> Work | None:
     """``…_attention_backward(dO, Q, K, V, …, O, …)``."""
     schema, gradient = _BACKWARDS[call.name], call.need(0)
     q, k, v = (call.need(schema.first + i) for i in range(3))
-    shape = known(_shape(call, schema, q, k, v))
+    shape = required(_shape(call, schema, q, k, v))
     statistics = schema.out + 1 if schema.statistics < 0 else schema.statistics
     others = map(call.tensor, (schema.mask, schema.out, statistics))
     tensors = [gradient, q, k, v, *others, q.dense, k.dense, v.dense]
@@ -203,7 +203,7 @@ class _Shape(msgspec.Struct, frozen=True):
 
 
 def _shape(call: Call, schema: _Schema, q: Tensor, k: Tensor, v: Tensor) -> _Shape | None:
-    window = known(_window(call, schema))
+    window = required(_window(call, schema))
     if any(call.tensor(index) is not None for index in schema.secret):
         return None
     if not len(q.shape) == len(k.shape) == len(v.shape):

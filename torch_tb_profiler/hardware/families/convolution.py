@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from torch_tb_profiler.data_rows import rows_beside
-from torch_tb_profiler.hardware.call import Call, Tensor, known
+from torch_tb_profiler.hardware.call import Call, Tensor, required
 from torch_tb_profiler.hardware.element_types import kind
 from torch_tb_profiler.hardware.results import windows
 from torch_tb_profiler.hardware.work import Work, described, matrix_work, model, models_beside
@@ -69,7 +69,7 @@ def forward(call: Call) -> Work | None:
     x, weight = call.need(0), call.need(1)
     if kind(x.dtype) == "complex":
         return None
-    shapes = known(_fit(call, schema, x.shape, weight.shape))
+    shapes = required(_fit(call, schema, x.shape, weight.shape))
     bias, out = call.tensor(schema.bias), Tensor(shapes.out, x.dtype)
     added = call.tensor(2) if call.name.endswith("_add_relu") else None
     # A fused ReLU or addition is one FLOP per element.
@@ -139,7 +139,7 @@ def input_backward(call: Call) -> Work | None:
 @modelled
 def weight_backward(call: Call) -> Work | None:
     """``cudnn_convolution_backward_weight(size of W, dy, x, …)`` of PyTorch before 1.11."""
-    size, gradient, x = known(call.integers(0)), call.need(1), call.need(2)
+    size, gradient, x = required(call.integers(0)), call.need(1), call.need(2)
     if len(size) != len(x.shape):
         return None
     flops = 2 * gradient.elements * math.prod(size[1:])
@@ -157,7 +157,7 @@ def _gradients(
 ) -> Work | None:
     """The work of the gradients ``asked`` for; ``indices`` of dy, x and the weight."""
     dy, x, weight = map(call.need, indices)
-    of_x, of_weight, of_bias = flags = known(asked)
+    of_x, of_weight, of_bias = flags = required(asked)
     if len(x.shape) != len(weight.shape) or len(x.shape) - 2 not in _FORWARD_LETTERS:
         return None
     others: dict[str, object] = {"transposed": True} if transposed else {}
@@ -192,12 +192,12 @@ def _fit(
     groups = 1 if transposed else x[1] // weight[1]
     if schema.groups >= 0:
         groups = call.integer(schema.groups)
-    stride, dilation = known(call.integers(schema.stride, spatial)), (1,) * spatial
+    stride, dilation = required(call.integers(schema.stride, spatial)), (1,) * spatial
     # Some slow convolutions have no dilation in their schema.
     if len(call.inputs) > schema.dilation:
-        dilation = known(call.integers(schema.dilation, spatial))
+        dilation = required(call.integers(schema.dilation, spatial))
     # padding="same" is not recorded; the nested convolution has the numbers.
-    padding = known(call.integers(schema.padding, spatial))
+    padding = required(call.integers(schema.padding, spatial))
     if min(stride) < 1:
         return None
     if x[1] != (weight[0] if transposed else weight[1] * groups):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from torch_tb_profiler.hardware.call import Call, Tensor, known, moved
+from torch_tb_profiler.hardware.call import Call, Tensor, moved, required
 from torch_tb_profiler.hardware.element_types import element_bytes, precision
 from torch_tb_profiler.hardware.work import Work, models_beside
 
@@ -20,7 +20,7 @@ def transform(call: Call) -> Work | None:
     length)``, ``_fft_c2c``.
     """
     x, dims = call.need(0), call.integers(1)
-    size, shape, full, dtype = known(x.element_bytes), list(x.shape), list(x.shape), x.dtype
+    size, shape, full, dtype = required(x.element_bytes), list(x.shape), list(x.shape), x.dtype
     if not dims or any(not -len(shape) <= dim < len(shape) for dim in dims):
         return None
     if call.name == "aten::_fft_r2c":

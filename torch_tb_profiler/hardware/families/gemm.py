@@ -8,7 +8,7 @@ import math
 
 from msgspec.structs import replace
 
-from torch_tb_profiler.hardware.call import Call, Tensor, known, moved
+from torch_tb_profiler.hardware.call import Call, Tensor, moved, required
 from torch_tb_profiler.hardware.element_types import kind, precision, scalar_type
 from torch_tb_profiler.hardware.results import Shape, broadcast
 from torch_tb_profiler.hardware.work import Unit, Work, matrix_work, models_beside
@@ -74,7 +74,12 @@ def linear(call: Call) -> Work | None:
 @modelled
 def linear_backward(call: Call) -> Work | None:
     """``linear_backward(x, dy, W, output_mask)`` returns dx, dW and the bias gradient."""
-    x, gradient, weight, asked = call.need(0), call.need(1), call.need(2), known(call.flags(3, 3))
+    x, gradient, weight, asked = (
+        call.need(0),
+        call.need(1),
+        call.need(2),
+        required(call.flags(3, 3)),
+    )
     if len(weight.shape) != 2:
         return None
     (n, k), m = weight.shape, math.prod(x.shape[:-1])
@@ -113,12 +118,6 @@ def scaled_mm(call: Call) -> Work | None:
     """
     dtype = _out_dtype(call, 8) or scalar_type(call.value(6))
     return product(*map(call.tensor, (0, 1, 4, 2, 3)), out_dtype=dtype)
-
-
-@modelled
-def vllm_scaled_mm(call: Call) -> Work | None:
-    """``cutlass_scaled_mm(out, A, B, a_scales, b_scales, bias)``."""
-    return product(*map(call.tensor, (1, 2, 5, 3, 4)), out_dtype=call.need(0).dtype)
 
 
 @modelled
@@ -180,7 +179,7 @@ def product(
     out_dtype: str = "",
 ) -> Work | None:
     """The work of ``torch.matmul(A, B) + bias``; ``read``: other inputs; the default type is A's."""
-    a, b = known(a), known(b)
+    a, b = required(a), required(b)
     if not a.shape or not b.shape or "complex" in (kind(a.dtype), kind(b.dtype)):
         return None
     left = a.shape if len(a.shape) > 1 else (1, *a.shape)

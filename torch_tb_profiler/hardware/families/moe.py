@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.hardware.call import Call, Tensor, known, moved
+from torch_tb_profiler.hardware.call import Call, Tensor, moved, required
 from torch_tb_profiler.hardware.element_types import precision
 from torch_tb_profiler.hardware.families.grouped_gemm import experts_hit
 from torch_tb_profiler.hardware.work import (
@@ -40,7 +40,7 @@ def choice(call: Call) -> Work | None:
     weights, ids, third, fourth = call.need(0), call.need(1), call.tensor(2), call.tensor(3)
     written: list[Tensor | None] = [weights, ids]
     if fourth is None or (third is not None and third.shape != weights.shape):
-        logits = known(third)
+        logits = required(third)
     else:
         logits = fourth
         written.append(third)

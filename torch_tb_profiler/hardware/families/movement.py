@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from torch_tb_profiler.hardware.call import Call, Tensor, known
+from torch_tb_profiler.hardware.call import Call, Tensor, required
 from torch_tb_profiler.hardware.element_types import scalar_type
 from torch_tb_profiler.hardware.results import promoted, windows
 from torch_tb_profiler.hardware.work import Work, models_beside, per_element, vector_work
@@ -29,14 +29,14 @@ def duplicate(call: Call) -> Work | None:
 @modelled
 def filled(call: Call) -> Work | None:
     """Only with ``out``; otherwise a nested ``fill_`` or the like has the size."""
-    out = known(call.last(0))
+    out = required(call.last(0))
     return per_element(0, out, [], [out])
 
 
 @modelled
 def concatenate(call: Call) -> Work | None:
     """``cat(tensors, dim)``; bytes need ``out`` if the element types of the list are not recorded."""
-    parts = known(call.tensors(0))
+    parts = required(call.tensors(0))
     total = sum(part.elements for part in parts)
     out = call.last(2)
     if out is None:
@@ -94,7 +94,7 @@ def put(call: Call) -> Work | None:
 @modelled
 def repeat(call: Call) -> Work | None:
     """``repeat(x, repeats)``."""
-    x, times = call.need(0), known(call.integers(1))
+    x, times = call.need(0), required(call.integers(1))
     return per_element(
         0, x, [x], [Tensor((x.elements * math.prod(times),), x.dtype)], repeats=times
     )
@@ -103,7 +103,7 @@ def repeat(call: Call) -> Work | None:
 @modelled
 def pad(call: Call) -> Work | None:
     """``constant_pad_nd(x, [left, right, top, …])``: padding of the last dimension comes first."""
-    x, sides = call.need(0), known(call.integers(1))
+    x, sides = call.need(0), required(call.integers(1))
     if len(sides) > 2 * len(x.shape):
         return None
     shape, read_shape = list(x.shape), list(x.shape)
@@ -122,7 +122,7 @@ def unpool(call: Call) -> Work | None:
     """``max_unpool2d(x, positions, output_size)``."""
     x, positions = call.need(0), call.need(1)
     spatial = 3 if "3d" in call.name else 2
-    ends = known(call.integers(2, spatial))
+    ends = required(call.integers(2, spatial))
     if len(x.shape) <= spatial:
         return None
     return per_element(
@@ -136,8 +136,8 @@ def columns(call: Call) -> Work | None:
     up again.
     """
     x, first = call.need(0), 1 if call.name == "aten::im2col" else 2
-    kernel, dilation, padding, stride = (known(call.integers(first + i, 2)) for i in range(4))
-    size = x.shape[-2:] if first == 1 else known(call.integers(1, 2))
+    kernel, dilation, padding, stride = (required(call.integers(first + i, 2)) for i in range(4))
+    size = x.shape[-2:] if first == 1 else required(call.integers(1, 2))
     if len(x.shape) < 2:
         return None
     window = math.prod(kernel)
@@ -157,7 +157,7 @@ def columns(call: Call) -> Work | None:
 @modelled
 def padded_gradient(call: Call) -> Work | None:
     """``slice_backward(dy, sizes of x, …)``: zeros around the slice."""
-    gradient, sizes = call.need(0), known(call.integers(1))
+    gradient, sizes = call.need(0), required(call.integers(1))
     return vector_work(
         0, gradient.dtype, [gradient], [Tensor(sizes, gradient.dtype)], {"shape": sizes}
     )
@@ -167,7 +167,7 @@ def padded_gradient(call: Call) -> Work | None:
 def between_list_and_tensor(call: Call) -> Work | None:
     """``split_with_sizes_copy(x, sizes, dim, out)``, ``_chunk_cat(tensors, dim, chunks, out)``."""
     if "chunk_cat" in call.name:
-        parts, out = known(call.tensors(0)), known(call.last(3))
+        parts, out = required(call.tensors(0)), required(call.last(3))
         # Most versions do not record the parts' own type.
         parameters = {"tensors": len(parts), "elements": out.elements}
         return vector_work(0, out.dtype, parts, [out], parameters)

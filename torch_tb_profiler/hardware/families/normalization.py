@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from torch_tb_profiler.hardware.call import Call, Tensor, known
+from torch_tb_profiler.hardware.call import Call, Tensor, required
 from torch_tb_profiler.hardware.work import Work, models_beside, per_element, vector_work
 
 modelled = models_beside(__file__)
@@ -159,7 +159,7 @@ def _backward(
     *,
     training: bool,
 ) -> Work | None:
-    of_x, *of_parameters = known(asked)
+    of_x, *of_parameters = required(asked)
     each = 4 + of_x * (5 if training else 2)
     flops = each * x.elements + (3 * channels if not training else 0)
     gradient = Tensor((channels,), x.dtype if weight is None else weight.dtype)

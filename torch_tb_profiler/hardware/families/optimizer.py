@@ -5,7 +5,7 @@ Most versions record only the shapes of a list's tensors; without element types,
 
 from __future__ import annotations
 
-from torch_tb_profiler.hardware.call import Call, Tensor, known
+from torch_tb_profiler.hardware.call import Call, Tensor, required
 from torch_tb_profiler.hardware.families.elementwise import flops_of
 from torch_tb_profiler.hardware.results import promoted
 from torch_tb_profiler.hardware.work import Work, models_beside, vector_work
@@ -38,7 +38,7 @@ def foreach(call: Call) -> Work | None:
 @modelled
 def unscale(call: Call) -> Work | None:
     """``_amp_foreach_non_finite_check_and_unscale_(gradients, found_inf, inv_scale)``."""
-    gradients = known(call.tensors(0))
+    gradients = required(call.tensors(0))
     total = sum(tensor.elements for tensor in gradients)
     read = [*gradients, call.tensor(1), call.tensor(2)]
     return vector_work(total, promoted(gradients), read, gradients, _shown(gradients, total))
@@ -47,7 +47,7 @@ def unscale(call: Call) -> Work | None:
 @modelled
 def adam(call: Call) -> Work | None:
     """``_fused_adam_(parameters, gradients, exp_avgs, exp_avg_sqs, maxima, steps, lr, …)``."""
-    decay, amsgrad, scaled = known(call.value(9)), call.boolean(11), call.tensor(13) is not None
+    decay, amsgrad, scaled = required(call.value(9)), call.boolean(11), call.tensor(13) is not None
     decays = 0 if decay == 0 else 1 if "adamw" in call.name else 2
     return _step(call, 13 + decays + amsgrad + scaled, counted=True, scaled=scaled)
 
@@ -55,7 +55,7 @@ def adam(call: Call) -> Work | None:
 @modelled
 def sgd(call: Call) -> Work | None:
     """``_fused_sgd_(parameters, gradients, momentum buffers, weight_decay, momentum, lr, …)``."""
-    decay, momentum, nesterov = known(call.value(3)), known(call.value(4)), call.boolean(7)
+    decay, momentum, nesterov = required(call.value(3)), required(call.value(4)), call.boolean(7)
     buffers = 0 if momentum == 0 else 2 + (call.value(6) != 0)
     each = 2 + 2 * (decay != 0) + buffers + 2 * nesterov
     return _step(call, each, counted=False, scaled=call.tensor(10) is not None)
@@ -64,7 +64,7 @@ def sgd(call: Call) -> Work | None:
 @modelled
 def adagrad(call: Call) -> Work | None:
     """``_fused_adagrad_(parameters, gradients, sums, steps, lr, lr_decay, weight_decay, eps, …)``."""
-    each = 7 + 2 * (known(call.value(6)) != 0)
+    each = 7 + 2 * (required(call.value(6)) != 0)
     return _step(call, each, counted=True, scaled=call.tensor(9) is not None)
 
 
@@ -79,7 +79,7 @@ def _shown(tensors: tuple[Tensor, ...], total: int) -> dict[str, object]:
 
 def _step(call: Call, each: int, *, counted: bool, scaled: bool) -> Work | None:
     """A step reads all lists and writes all but step counts and, unless unscaled, gradients."""
-    lists, total = _lists(call), sum(tensor.elements for tensor in known(call.tensors(0)))
+    lists, total = _lists(call), sum(tensor.elements for tensor in required(call.tensors(0)))
     read = [tensor for entries in lists for tensor in entries]
     changed = lists[:-1] if counted else lists
     written = [

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from torch_tb_profiler.hardware.call import Call, Tensor, known
+from torch_tb_profiler.hardware.call import Call, Tensor, required
 from torch_tb_profiler.hardware.server_steps import Requests
 from torch_tb_profiler.hardware.work import Work, matrix_work, model, models_beside
 
@@ -100,7 +100,7 @@ def of_step(
 
 def _served(call: Call, tokens: int, *, decodes: bool) -> list[Requests]:
     """The requests that a call of so many rows is for; none if the annotation does not tell."""
-    step = known(call.step)
+    step = required(call.step)
     kinds = [step.generation] if decodes else [step.context, step.generation]
     kinds = [kind for kind in kinds if kind.query != 0]
     if not all(_valid(kind) for kind in kinds):
@@ -172,7 +172,7 @@ def decode(call: Call) -> Work | None:
     at, first = place
     q, keys, values = (call.need(first + i) for i in range(3))
     out = call.need(at) if at >= 0 else q
-    heads = known(_kv_heads(call, keys, blocked=first != 2))
+    heads = required(_kv_heads(call, keys, blocked=first != 2))
     (_, _, d), d_v = q.shape, out.shape[-1]
     key, value = Tensor((heads, d), keys.dtype), Tensor((heads, d_v), values.dtype)
     token = Token(row(q), key, value, row(out))

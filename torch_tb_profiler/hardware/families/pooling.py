@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from torch_tb_profiler.hardware.call import Call, Tensor, known
+from torch_tb_profiler.hardware.call import Call, Tensor, required
 from torch_tb_profiler.hardware.results import windows
 from torch_tb_profiler.hardware.work import Work, model, models_beside, operators, vector_work
 
@@ -54,10 +54,10 @@ def pool(call: Call) -> Work | None:
     stride, padding, …)``.
     """
     x, spatial, maximum = call.need(0), _spatial(call.name), "max" in call.name
-    kernel, padding = known(call.integers(1, spatial)), known(call.integers(3, spatial))
+    kernel, padding = required(call.integers(1, spatial)), required(call.integers(3, spatial))
     # An empty stride means the kernel's size.
-    stride = kernel if call.value(2) == [] else known(call.integers(2, spatial))
-    dilation = known(call.integers(4, spatial)) if maximum else (1,) * spatial
+    stride = kernel if call.value(2) == [] else required(call.integers(2, spatial))
+    dilation = required(call.integers(4, spatial)) if maximum else (1,) * spatial
     if len(x.shape) <= spatial:
         return None
     ceil = call.value(5 if maximum else 4) is True
@@ -78,7 +78,7 @@ def adaptive(call: Call) -> Work | None:
     + 1)·length / n)``.
     """
     x, spatial = call.need(0), _spatial(call.name)
-    ends = known(call.integers(1, spatial))
+    ends = required(call.integers(1, spatial))
     if len(x.shape) <= spatial or min(ends) < 0:
         return None
     out = Tensor((*x.shape[:-spatial], *ends), x.dtype)
@@ -99,7 +99,7 @@ def pool_backward(call: Call) -> Work | None:
     elif "adaptive" in call.name:
         added = _covered(x.shape, gradient.shape[-spatial:], spatial)
     else:
-        added = gradient.elements * math.prod(known(call.integers(2, spatial)))
+        added = gradient.elements * math.prod(required(call.integers(2, spatial)))
     parameters = {"shape": x.shape, "output": gradient.shape}
     return vector_work(added, x.dtype, [gradient, positions], [x.dense], parameters)
 
@@ -127,7 +127,7 @@ def upsample(call: Call) -> Work | None:
 @modelled
 def upsample_backward(call: Call) -> Work | None:
     """``upsample_bilinear2d_backward(dy, output_size, input_size, …)``."""
-    dy, sizes = call.need(0), known(call.integers(2))
+    dy, sizes = call.need(0), required(call.integers(2))
     # The gradient of the nearest neighbour is added, too.
     flops = round(2 * _neighbours(call.name, sizes, dy.shape) or 1) * dy.elements
     parameters = {"shape": sizes, "output": dy.shape}
@@ -153,7 +153,7 @@ def grid_sample(call: Call) -> Work | None:
 def grid_sample_backward(call: Call) -> Work | None:
     """``grid_sampler_2d_backward(dy, x, grid, interpolation_mode, …, output_mask)``."""
     dy, x, grid = call.need(0), call.need(1), call.need(2)
-    mode, (of_x, of_grid) = call.value(3), known(call.flags(6, 2))
+    mode, (of_x, of_grid) = call.value(3), required(call.flags(6, 2))
     if mode not in (0, 1, 2):
         return None
     flops = 2 * (2 ** _spatial(call.name), 1, 16)[mode] * (of_x + of_grid) * dy.elements

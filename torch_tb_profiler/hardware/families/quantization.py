@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.hardware.call import Call, Tensor, known
+from torch_tb_profiler.hardware.call import Call, Tensor, required
 from torch_tb_profiler.hardware.element_types import scalar_type
 from torch_tb_profiler.hardware.work import Work, models_beside, per_element, vector_work
 
@@ -98,7 +98,7 @@ def from_packed(call: Call) -> Work | None:
     bias)``, ``int8_vectorwise_dequant(x, scales)``.
     """
     x, word = call.need(0), call.name.partition("::")[2]
-    shape = known(call.integers(4)) if word == "dequantize_4bit" else x.shape
+    shape = required(call.integers(4)) if word == "dequantize_4bit" else x.shape
     asked = scalar_type(call.value({"dequantize_4bit": 5, "dequantize_blockwise": 4}.get(word, 3)))
     defaults = {"int8_mm_dequant": asked or "float16", "int8_vectorwise_dequant": "float32"}
     out = Tensor(shape, defaults.get(word, asked))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from torch_tb_profiler.hardware.call import Call, Tensor, known, moved
+from torch_tb_profiler.hardware.call import Call, Tensor, moved, required
 from torch_tb_profiler.hardware.work import (
     Work,
     matrix_work,
@@ -56,9 +56,9 @@ def _both_gradients(
     call: Call, weights: tuple[Tensor, ...] | None, output: int, gradient: int, mode: int
 ) -> Work | None:
     """Twice the forward; ``output``, ``gradient``, ``mode``: indices of arguments."""
-    forward = known(_network(call, weights, gated=call.value(mode) in (2, 3)))
+    forward = required(_network(call, weights, gated=call.value(mode) in (2, 3)))
     x = call.need(0)
-    values = [Tensor(tensor.shape, x.dtype) for tensor in known(weights)]
+    values = [Tensor(tensor.shape, x.dtype) for tensor in required(weights)]
     data = moved(x, call.tensor(output), call.tensor(gradient), *values, x.dense, *values)
     flops, bias_flops = 2 * forward.flops, 2 * forward.bias_flops
     return replace(forward, flops=flops, bytes=data, bias_flops=bias_flops)
@@ -104,7 +104,7 @@ def _cell(call: Call, each: int, biased: int, states: int) -> Work | None:
 
 def _network(call: Call, weights: tuple[Tensor, ...] | None, *, gated: bool) -> Work | None:
     """All layers and directions; the element type is the input's."""
-    x, weights = call.need(0), known(weights)
+    x, weights = call.need(0), required(weights)
     matrices = [tensor for tensor in weights if len(tensor.shape) == 2]
     if len(x.shape) < 2 or not matrices or not x.shape[-1]:
         return None

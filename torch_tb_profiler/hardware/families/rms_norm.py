@@ -7,7 +7,7 @@ import math
 import msgspec
 
 from torch_tb_profiler.data_rows import rows_beside
-from torch_tb_profiler.hardware.call import Call, Tensor, known
+from torch_tb_profiler.hardware.call import Call, Tensor, required
 from torch_tb_profiler.hardware.work import (
     Work,
     described,
@@ -143,7 +143,12 @@ def npu_rms_norm(call: Call) -> Work | None:
 @modelled
 def rms_norm_backward(call: Call) -> Work | None:
     """``_fused_rms_norm_backward(dy, x, normalized_shape, rstd, weight, output_mask)``."""
-    gradient, x, weight, asked = call.need(0), call.need(1), call.tensor(4), known(call.flags(5, 2))
+    gradient, x, weight, asked = (
+        call.need(0),
+        call.need(1),
+        call.tensor(4),
+        required(call.flags(5, 2)),
+    )
     gradients = [
         t.dense for t, wanted in zip((x, weight), asked, strict=True) if wanted and t is not None
     ]

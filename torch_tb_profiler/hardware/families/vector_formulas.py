@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 
 from torch_tb_profiler.data_rows import Row, rows_beside
-from torch_tb_profiler.hardware.call import Call, Tensor, known
+from torch_tb_profiler.hardware.call import Call, Tensor, required
 from torch_tb_profiler.hardware.work import Function, Work, model, operators, vector_work
 from torch_tb_profiler.patterns import regex
 
@@ -30,18 +30,18 @@ def _formula(row: Row) -> Function:
     like = dict(zip(others[::2], others[1::2], strict=True))
 
     def tensor(call: Call, text: str) -> Tensor | None:
-        name, mark, part, dtype = known(_TENSOR.fullmatch(text)).groups()
+        name, mark, part, dtype = required(_TENSOR.fullmatch(text)).groups()
         found = call.tensor(places[name])
         if mark == "?":
             return found
-        own = known(found)
+        own = required(found)
         if not (mark or part or dtype):
             return own
         return Tensor((own.elements // int(part),) if part else own.shape, dtype or own.dtype)
 
     def formula(call: Call) -> Work | None:
         of, typed, shown = (
-            known(tensor(call, text))
+            required(tensor(call, text))
             for text in (counted, like.get("as", counted), like.get("of", counted))
         )
         used, made = ([tensor(call, text) for text in part.split()] for part in (read, written))

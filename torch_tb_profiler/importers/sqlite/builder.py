@@ -97,7 +97,7 @@ class TraceBuilder:
         """Numbers of names."""
         return self.gathered.texts.column(texts)
 
-    def named(self, name_of: Callable[..., str], *columns: Ints) -> Array:
+    def names_of(self, name_of: Callable[..., str], *columns: Ints) -> Array:
         """Numbers of the names that a function makes of the numbers of each row."""
         distinct, inverse = distinct_rows(*columns)
         return self.names(name_of(*row) for row in distinct)[inverse]

@@ -167,7 +167,7 @@ class DeviceWork:
         moves = role in (Role.MEMCPY, Role.MEMSET)
         columns_read = (*_PLACE, *columns, *(("bytes",) if moves else ()))
         for rows, ordinal in self._builder.chunks(table, columns_read):
-            names = self._builder.named(name_of, *(rows.numbers[c] for c in columns))
+            names = self._builder.names_of(name_of, *(rows.numbers[c] for c in columns))
             side = {"bytes": rows.numbers["bytes"]} if moves else {}
             self._add(rows, ordinal, names, category, role, None if role == Role.SYNC else side)
 

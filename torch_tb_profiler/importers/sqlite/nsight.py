@@ -202,7 +202,7 @@ class _NsightReader:
             numbers = rows.numbers
             call = ~self._message_rows(rows, ordinal)
             # MPI and UCX use textId for their names.
-            names = builder.named(
+            names = builder.names_of(
                 lambda number: plain_name(self._texts.text(number)) or category,
                 np.where(numbers["nameId"] == MISSING, numbers["textId"], numbers["nameId"]),
             )

@@ -129,7 +129,7 @@ class _NvprofReader:
             table, ["cbid", "start", "end", "processId", "threadId", "correlationId"]
         ):
             columns = rows.numbers
-            names = builder.named(
+            names = builder.names_of(
                 lambda n: "call without a number" if n == MISSING else name_of(n), columns["cbid"]
             )
             link = builder.owners.correlations(columns["processId"], columns["correlationId"])
@@ -169,7 +169,7 @@ class _NvprofReader:
             _OVERHEADS, ["overheadKind", "objectKind", "start", "end"], blobs=["objectId"]
         ):
             columns = rows.numbers
-            names = builder.named(
+            names = builder.names_of(
                 lambda kind: _OVERHEAD_NAMES.get(kind, "Overhead"), columns["overheadKind"]
             )
             track = self._objects(columns["objectKind"], rows.blobs["objectId"])

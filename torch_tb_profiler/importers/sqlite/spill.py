@@ -53,7 +53,7 @@ class Spill:
         """Every column by table; they are removed from here."""
         tables: dict[str, dict[str, Array]] = defaultdict(dict)
         for (table, name), column in self._columns.items():
-            tables[table][name] = column.whole(self.used)
+            tables[table][name] = column.as_array(self.used)
         self._columns.clear()
         return tables
 
@@ -65,7 +65,7 @@ class Spill:
             return array
         column = _Column([array])
         column.write()
-        return column.whole(False)
+        return column.as_array(False)
 
 
 class _Column:
@@ -93,7 +93,7 @@ class _Column:
             pass
         return sum(piece.nbytes for piece in self.pieces)
 
-    def whole(self, to_disk: bool) -> Array:
+    def as_array(self, to_disk: bool) -> Array:
         """Everything as one array; ``to_disk``: write what is still in memory first."""
         if to_disk:
             self.write()

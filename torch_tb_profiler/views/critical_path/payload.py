@@ -83,7 +83,7 @@ class PathRowsPayload(Wire, frozen=True, kw_only=True):
 
 class PathOverlayPayload(Wire, frozen=True, kw_only=True):
     """Route ``/trace/path``: columns of the segments of the path in a window, by lane and begin, and of
-    the arrows where it goes on on another thread or stream; ``arrows_total``: before they are thinned.
+    the arrows where it goes on on another thread or stream, thinned.
     """
 
     lane: list[int]
@@ -95,7 +95,6 @@ class PathOverlayPayload(Wire, frozen=True, kw_only=True):
     target_lane: list[int]
     source_ns: list[int]
     target_ns: list[int]
-    arrows_total: int
 
 
 class EventPathPayload(Wire, frozen=True, kw_only=True):
@@ -230,7 +229,6 @@ def path_overlay_payload(
         target_lane=found.target_lane.tolist(),
         source_ns=found.source_time.tolist(),
         target_ns=found.target_time.tolist(),
-        arrows_total=found.total,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -104,22 +105,14 @@ def common_chosen(figures: RunFigures, rank: int, selection: Selection, facts: F
     return unique_values(common[common >= 0])
 
 
-def ranks_path_payload(
-    run: RanksOfRun | None, progress: float, ready: int, total: int
-) -> RanksPathPayload:
-    """The payload of a run; ``run`` None: of its ``total`` workers only ``ready`` ones are read."""
+def ranks_path_payload(run: RanksOfRun | None, progress: float) -> RanksPathPayload:
+    """The payload of a run; ``run`` None: its workers are still being read."""
     if run is None:
-        return RanksPathPayload(
-            progress=progress,
-            ready=ready,
-            workers_total=total,
-            parts={"kind": [], "path_ns": [], "share": [], "segments": []},
-        )
+        empty: dict[str, list[Any]] = {"kind": [], "path_ns": [], "share": [], "segments": []}
+        return RanksPathPayload(progress=progress, parts=empty)
     parts = ranks_kinds(run.segments)
     return RanksPathPayload(
         progress=progress,
-        ready=ready,
-        workers_total=total,
         subject=subject_of_job((one.worker for one in run.workers), run.known),
         steps=len(run.known),
         headline=_headline(run, parts),

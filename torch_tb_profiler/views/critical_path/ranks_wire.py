@@ -25,13 +25,11 @@ class RanksWorker(Wire, frozen=True, kw_only=True):
 class RanksPathPayload(Wire, frozen=True, kw_only=True):
     """Route ``/critical_path/ranks``. Times are ns on the common clock after the begin of the first step
     of the run; ``worker`` in tables is a place in ``workers``, the ranks that were read. While ``progress`` is below 1
-    nothing is known yet: ask again. ``workers_total``: of the run. ``strips``: of more than three
+    nothing is known yet: ask again. ``strips``: of more than three
     steps that of the longest. ``clock``: how the clocks were aligned and how well.
     """
 
     progress: float
-    ready: int
-    workers_total: int
     subject: Subject = Subject()
     steps: int = 0
     headline: list[str] = msgspec.field(default_factory=list)

@@ -94,14 +94,12 @@ class StepCausesPayload(Wire, frozen=True, kw_only=True):
     """Route ``/critical_path/steps``. ``ranks``: of how many ranks the path is, 0 of this trace alone. While ``progress`` is
     below 1 ranks are being read and no step is known: ask again. ``device``: what computes, `CPU` without an accelerator.
     ``median``: the number of the step of median length among those that are neither cold, odd nor cut off; ``slowest_odd``: of
-    the odd step that takes longest; −1 none. ``kinds``: as of ``OverviewPayload``, with numbers of these steps.
+    the odd step that takes longest; −1 none. ``kinds``: as of ``OverviewPayload``.
     ``lanes``: what the device and the host of the rank on the path did in each row. Of very many steps a row is the sum of
     several, without lanes.
     """
 
     progress: float
-    ready: int
-    workers_total: int
     subject: Subject = Subject()
     ranks: int = 0
     device: str = ""
@@ -281,13 +279,10 @@ class StepsOfRun(msgspec.Struct, frozen=True):
 Steps = StepsOfTrace | StepsOfRun
 
 
-def reading_payload(progress: float, ready: int, total: int) -> StepCausesPayload:
+def reading_payload(progress: float) -> StepCausesPayload:
     """While ranks are being read."""
     return StepCausesPayload(
-        progress=progress,
-        ready=ready,
-        workers_total=total,
-        steps={column.name: [] for column in STEP_CAUSES.columns},
+        progress=progress, steps={column.name: [] for column in STEP_CAUSES.columns}
     )
 
 
@@ -312,8 +307,6 @@ def step_causes_payload(steps: Steps, groups: StepGroups) -> StepCausesPayload:
     return StepCausesPayload(
         subject=subject_of_job((one.worker for one in steps.workers), np.flatnonzero(groups.known)),
         progress=1.0,
-        ready=ranks,
-        workers_total=ranks,
         ranks=ranks,
         device=_device(groups),
         median=groups.median,

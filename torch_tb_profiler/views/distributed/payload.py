@@ -168,7 +168,6 @@ def distributed_map_payload(
         outliers=[
             MapOutlier(
                 worker=member[found.rank],
-                mean_ns=round(found.mean),
                 text=outlier_text(placed[member[found.rank]], found),
             )
             for found in outliers(figures, values)[:MOST_OUTLIERS]

@@ -156,7 +156,6 @@ class MapOutlier(Wire, frozen=True, kw_only=True):
     """A worker far above the others. ``text``: who, by how much, in words."""
 
     worker: int
-    mean_ns: int
     text: str
 
 

@@ -37,8 +37,8 @@ from torch_tb_profiler.views.findings.path import (
     NOTABLE,
     Path,
     Place,
+    bare_name,
     of_line,
-    plain,
 )
 from torch_tb_profiler.views.findings.wire import Told
 from torch_tb_profiler.views.steps import step_noun
@@ -573,7 +573,9 @@ def _longest(path: Path, analysis: Mapping[str, Any]) -> str:
         return ""
     row = int(kernels["total_ns"].argmax())
     share = format_share(kernels["total_ns"][row] / total)
-    return f"{share} of its kernel time is {plain(path.facts.strings[int(kernels['name'][row])])}."
+    return (
+        f"{share} of its kernel time is {bare_name(path.facts.strings[int(kernels['name'][row])])}."
+    )
 
 
 def _judged(analysis: Mapping[str, Any], words: Mapping[str, str]) -> str:

@@ -131,18 +131,18 @@ class Path(msgspec.Struct, frozen=True):
         here = self.part(where == number)
         frame = PythonFrame.of(text)
         if frame is None or not frame.is_source:
-            return None if _is_mark(text) else Place(plain(text), "", here.total, True)
+            return None if _is_mark(text) else Place(bare_name(text), "", here.total, True)
         called = here._largest(here.column("name"))
         of_call = here.part(here.column("name") == called)
         # A frame that was open when the recording began says little: what it calls says more.
         least = NOTABLE if frame.line is None else MOST
         if called < 0 or of_call.total < least * self.total or called == number:
-            return Place(plain(frame.function), at_line(text, ""), here.total, line=text)
+            return Place(bare_name(frame.function), at_line(text, ""), here.total, line=text)
         what = self.facts.strings[called]
         if _is_mark(what):
             return None
         package = of_call._package() if _written_in_c(what) else ""
-        return Place(plain(what), at_line(text), of_call.total, True, text, package)
+        return Place(bare_name(what), at_line(text), of_call.total, True, text, package)
 
     def _package(self) -> str:
         """The package whose Python is nearest around the longest event; empty of the user's own, of PyTorch and of Python."""
@@ -179,7 +179,7 @@ def at_line(text: str, function: str | None = None) -> str:
     if frame.line is not None:
         return f" at {frame.place}"
     return (
-        f" in {plain(frame.function)} of {frame.place}"
+        f" in {bare_name(frame.function)} of {frame.place}"
         if function is None
         else f" of {frame.place}"
     )
@@ -189,11 +189,11 @@ def of_line(text: str) -> str:
     """``main at train.py:12``, ``main of train.py``."""
     frame = PythonFrame.of(text)
     if frame is None or not frame.is_source:
-        return plain(text)
-    return f"{plain(frame.function)}{at_line(text, '')}"
+        return bare_name(text)
+    return f"{bare_name(frame.function)}{at_line(text, '')}"
 
 
-def plain(name: str) -> str:
+def bare_name(name: str) -> str:
     """The name of an operator as it is, of a call without where it is defined, of a kernel without its types."""
     frame = PythonFrame.of(name)
     if frame is not None and (frame.is_source or not frame.file):

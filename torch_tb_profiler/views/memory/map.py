@@ -61,11 +61,9 @@ def memory_map_payload(
     width, sums = cells(held, begin, int(end), count)
     starts = held.begin[:-1]
     starts = starts[(starts >= begin) & (starts < end)]
-    blocks, stacks, inside = _blocks(trace, insight, held, begin, int(end))
+    blocks, stacks = _blocks(trace, insight, held, begin, int(end))
     share = float(fragmentation(total)[0])
     return MemoryMapPayload(
-        device=device,
-        time_ns=time,
         reserved_bytes=int(total.reserved[0]),
         allocated_bytes=int(total.allocated[0]),
         rounding_bytes=int(total.rounding[0]),
@@ -81,18 +79,17 @@ def memory_map_payload(
         starts=unique_values((starts - begin) // width).tolist(),
         pools=wire_columns(pools.take(np.arange(pools.n)[:MOST_POOLS])),
         blocks=blocks,
-        blocks_in_part=inside,
         stacks=stacks,
     )
 
 
 def _blocks(
     trace: Trace, insight: Insight, held: AllocatorState, begin: int, end: int
-) -> tuple[dict[str, object], list[str], int]:
+) -> tuple[dict[str, object], list[str]]:
     rows = np.flatnonzero((held.offset < end) & (held.offset + held.size > begin))
     largest = np.sort(rows[np.argsort(-held.size[rows], kind="stable")[:MOST_BLOCKS]])
     table, stacks = map_blocks(trace, insight, held, largest, STACK_FRAMES, STACK_CHARACTERS)
-    return wire_columns(table), stacks, len(rows)
+    return wire_columns(table), stacks
 
 
 def memory_changes_payload(
@@ -108,8 +105,6 @@ def memory_changes_payload(
     table = changes_table(first, second, by)
     rest = table["delta_bytes"][limit:]
     return MemoryChangesPayload(
-        device=first.device,
-        other=second.device,
         before_ns=_time(first),
         after_ns=_time(second),
         before_bytes=_allocated(first),

@@ -53,7 +53,6 @@ def memory_payload(trace: Trace, facts: Facts, insight: Insight) -> MemoryPayloa
             _failure(trace, insight, failure, 1 if number else failed)
             for number, failure in enumerate(failures)
         ],
-        failed=failed,
         has_modules=bool((insight["paths"]["kind"] == PathKind.MODULE).any()),
         has_stacks=bool((insight["allocations"]["line"] >= 0).any()),
         steps=step_columns(facts, select(facts)),
@@ -73,7 +72,6 @@ def _devices(trace: Trace, insight: Insight, words: Vocabulary) -> list[MemoryDe
     devices = insight["memory_devices"]
     names, capacity = device_names(devices, words), _capacity(trace, devices)
     blocks = np.bincount(insight["allocations"]["device"], minlength=devices.n).tolist()
-    columns = {name: devices[name].tolist() for name in devices}
     call, of_snapshot = (
         call_for_history(trace, insight),
         insight.about["memory_source"] == "snapshot",
@@ -82,16 +80,8 @@ def _devices(trace: Trace, insight: Insight, words: Vocabulary) -> list[MemoryDe
         MemoryDevice(
             key=row,
             name=names[row],
-            records=columns["records"][row],
-            begin_bytes=columns["begin"][row],
-            begin_known=columns["stated"][row] > 0,
-            end_bytes=columns["end"][row],
-            peak_bytes=columns["peak"][row],
-            peak_ns=columns["peak_time"][row],
-            peak_reserved_bytes=(
-                columns["peak_reserved"][row] if columns["peak_reserved"][row] >= 0 else None
-            ),
-            capacity_bytes=capacity[row],
+            peak_bytes=int(devices["peak"][row]),
+            peak_ns=int(devices["peak_time"][row]),
             blocks=blocks[row],
             has_map=has_segments(trace, insight, row),
             headline=[
@@ -134,13 +124,9 @@ def _failure(trace: Trace, insight: Insight, failure: Failure, failed: int) -> M
         requested_bytes=_known(failure.bytes),
         free_bytes=_known(failure.free),
         allocated_bytes=alive.allocated if alive else None,
-        reserved_bytes=_known(alive.reserved) if alive else None,
-        line=failure.line,
-        stack=list(failure.stack),
         unused_bytes=_known(short.unused),
         pieces_bytes=None if short.pieces is None else short.pieces[:MOST_PIECES].tolist(),
         pieces=0 if short.pieces is None else len(short.pieces),
-        fragmented=short.why == "fragmented",
     )
 
 
@@ -227,7 +213,6 @@ def memory_curve_payload(
         reserved_bytes=found.reserved,
     )
     return MemoryCurvePayload(
-        device=device,
         rows=wire_columns(curve),
         categories_bytes=found.categories.tolist(),
         thinned=found.thinned,

@@ -9,8 +9,6 @@ from torch_tb_profiler.analysis.memory.live_memory import live_memory_at
 from torch_tb_profiler.analysis.memory.table import (
     alive_table,
     block_table,
-    category_texts,
-    rule_texts,
     statistics_table,
 )
 from torch_tb_profiler.analysis.memory.usage import calls_in, usage
@@ -33,14 +31,10 @@ def memory_blocks_payload(
     """Blocks that were allocated or released in a window (None: all), the ``limit`` largest listed."""
     rows = blocks_in(insight, device, window)
     kept, rest = rows[:limit], rows[limit:]
-    table = insight["allocations"]
-    category, rule = table["category"][kept], table["rule"][kept]
-    told = {"category": category_texts(category), "known_by": rule_texts(category, rule)}
     return MemoryBlocksPayload(
-        device=device,
-        rows=wire_columns(block_table(insight, kept).with_columns(**told)),
+        rows=wire_columns(block_table(insight, kept)),
         pooled=len(rest),
-        pooled_bytes=int(table["bytes"][rest].sum()),
+        pooled_bytes=int(insight["allocations"]["bytes"][rest].sum()),
     )
 
 
@@ -57,7 +51,6 @@ def memory_statistics_payload(
     sums = usage(insight, device, window, group)
     calls = calls_in(trace, facts, insight, window, group)
     return MemoryStatisticsPayload(
-        device=device,
         group=group,
         pooled=max(0, len(sums.name) - limit),
         outside_bytes=sums.outside,
@@ -77,7 +70,6 @@ def memory_alive_payload(
     rest = table["bytes"][limit:]
     frames = held_frames(facts, insight, device, found)
     return MemoryAlivePayload(
-        device=device,
         time_ns=found.time,
         allocated_bytes=found.allocated,
         reserved_bytes=found.reserved if found.reserved >= 0 else None,

@@ -25,22 +25,14 @@ Knowledge = Literal["recorded", "inferred", "recorded or inferred", ""]
 
 
 class MemoryDevice(Wire, frozen=True, kw_only=True):
-    """A device with allocator records. ``key`` goes into URLs. ``begin_bytes``: allocated before
-    the first record; where not ``begin_known`` the least that
-    the records allow. ``blocks``: how many can be listed; 0 where the records give no addresses.
-    ``headline``: its peak, and how near that is to what the device has.
+    """A device with allocator records. ``key`` goes into URLs. ``blocks``: how many can be listed; 0 where the records give no
+    addresses. ``headline``: its peak, and how near that is to what the device has.
     """
 
     key: int
     name: str
-    records: int
-    begin_bytes: int
-    begin_known: bool
-    end_bytes: int
     peak_bytes: int
     peak_ns: int
-    peak_reserved_bytes: int | None
-    capacity_bytes: int | None
     blocks: int
     has_map: bool
     headline: list[str]
@@ -49,9 +41,9 @@ class MemoryDevice(Wire, frozen=True, kw_only=True):
 class MemoryFailure(Wire, frozen=True, kw_only=True):
     """An allocation that failed for lack of memory: ``sentence`` what was asked for and free, ``why`` what held the rest and
     whether fragmentation is why. ``device``: its key, where the file says it.
-    ``allocated_bytes``, ``reserved_bytes``: what the device held. ``stack``: innermost first.
+    ``allocated_bytes``: what the device held.
     ``unused_bytes``: reserved and in no block, in so many ``pieces``; ``pieces_bytes``: the largest, in order; null where the file does not
-    tell them. ``fragmented``: whether it would have done in one piece.
+    tell them.
     """
 
     time_ns: int
@@ -61,20 +53,16 @@ class MemoryFailure(Wire, frozen=True, kw_only=True):
     requested_bytes: int | None
     free_bytes: int | None
     allocated_bytes: int | None
-    reserved_bytes: int | None
-    line: str
-    stack: list[str]
     unused_bytes: int | None
     pieces_bytes: list[int] | None
     pieces: int
-    fragmented: bool
 
 
 class MemoryPayload(Wire, frozen=True, kw_only=True):
     """Route ``/memory``: devices, that of the first failure first, then the one with the most allocated bytes at
     its peak, the CPU last. ``categories``: what blocks are for, then what was there before the recording, and what is
     unknown; empty where no category is known. ``categories_known``: of each how it is known.
-    ``failures``: the first allocations that failed, ``failed`` of all.
+    ``failures``: the first allocations that failed.
     """
 
     source: MemorySource
@@ -83,7 +71,6 @@ class MemoryPayload(Wire, frozen=True, kw_only=True):
     categories: list[str]
     categories_known: list[Knowledge]
     failures: list[MemoryFailure]
-    failed: int
     has_modules: bool
     has_stacks: bool
     steps: StepsTable
@@ -100,7 +87,6 @@ class MemoryCurvePayload(Wire, frozen=True, kw_only=True):
         ``allocated_bytes``. Empty where no category is known.
     """
 
-    device: int
     rows: Annotated[dict[str, Any], table_of(MEMORY)]
     categories_bytes: list[list[int]]
     thinned: bool
@@ -112,7 +98,6 @@ class MemoryBlocksPayload(Wire, frozen=True, kw_only=True):
     """Route ``/memory/blocks``: blocks that were allocated or released in the window, the largest
     first; ``pooled`` more, of ``pooled_bytes``, are not listed."""
 
-    device: int
     rows: Annotated[dict[str, Any], table_of(MEMORY_BLOCKS)]
     pooled: int
     pooled_bytes: int
@@ -127,7 +112,6 @@ class MemoryStatisticsPayload(Wire, frozen=True, kw_only=True):
     records of the window change.
     """
 
-    device: int
     group: MemoryGroup
     rows: Annotated[dict[str, Any], table_of(MEMORY_STATISTICS)]
     outside_bytes: int
@@ -137,14 +121,13 @@ class MemoryStatisticsPayload(Wire, frozen=True, kw_only=True):
 
 class HeldFrames(Wire, frozen=True, kw_only=True):
     """Columns of the frames of a flame graph, parents first: ``parent`` −1 outermost; ``kind`` as in ``flame``, ``rest`` of what no call is
-    known of; ``bytes`` with all beneath; ``blocks`` 0 unknown. The outermost add up to what is allocated.
+    known of; ``bytes`` with all beneath. The outermost add up to what is allocated.
     """
 
     parent: list[int]
     name: list[str]
     kind: list[str]
     bytes: list[int]
-    blocks: list[int]
 
 
 class MemoryAlivePayload(Wire, frozen=True, kw_only=True):
@@ -156,7 +139,6 @@ class MemoryAlivePayload(Wire, frozen=True, kw_only=True):
     ``fragmented_bytes``: reserved less allocated; null unknown. ``frames``: all of it by the calls that lead there.
     """
 
-    device: int
     time_ns: int
     allocated_bytes: int
     reserved_bytes: int | None
@@ -173,8 +155,6 @@ class MemoryChangesPayload(Wire, frozen=True, kw_only=True):
     ``pooled_delta_bytes``, are not listed. ``before_bytes``, ``after_bytes``: allocated at the moments.
     """
 
-    device: int
-    other: int
     before_ns: int
     after_ns: int
     before_bytes: int
@@ -198,14 +178,12 @@ class MemoryMapCells(Wire, frozen=True, kw_only=True):
 class MemoryMapPayload(Wire, frozen=True, kw_only=True):
     """Route ``/memory/map``: segments laid end to end and cut into cells of ``cell_bytes``.
 
-    ``time_ns``: null when the snapshot was written. ``reserved_bytes`` … ``split_bytes``: of the chosen
+    ``reserved_bytes`` … ``split_bytes``: of the chosen
         segments; ``pools``: of all. ``begin_bytes``, ``end_bytes``: the part that is shown.
     ``starts``: cells in which a segment begins.
-    ``blocks``: the largest in it, of ``blocks_in_part``; ``stacks``: theirs, innermost frame first.
+    ``blocks``: the largest in it; ``stacks``: theirs, innermost frame first.
     """
 
-    device: int
-    time_ns: int | None
     reserved_bytes: int
     allocated_bytes: int
     rounding_bytes: int
@@ -221,5 +199,4 @@ class MemoryMapPayload(Wire, frozen=True, kw_only=True):
     starts: list[int]
     pools: Annotated[dict[str, Any], table_of(MEMORY_POOLS)]
     blocks: Annotated[dict[str, Any], table_of(MEMORY_MAP_BLOCKS)]
-    blocks_in_part: int
     stacks: list[str]

@@ -5,23 +5,21 @@ a step takes, which step is odd, what is lost.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.critical_path.verdict_texts import number_of
 from torch_tb_profiler.analysis.facts.defects import UNCLEAR_RANK
 from torch_tb_profiler.analysis.facts.steps import WHOLE_SPAN
 from torch_tb_profiler.analysis.figures.missing_data import SETTING
 from torch_tb_profiler.analysis.figures.step_kinds import GROWING
-from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.units import format_ns, format_share
 from torch_tb_profiler.views.wire import Average, DefectItem, DeviceSummary, Sentence, Vocabulary
 from torch_tb_profiler.views.words.texts import NO_KNOWN_WORK
 
 _MOST_ODD = 4
 _MOST_KINDS = 4
-_BUSY, _IDLE = 0.9, 0.5
-_NUMBER = regex(r"#(?:step=)?(\d+)$")
 Steps = Mapping[str, Any]
 """The columns of ``STEPS``."""
 
@@ -52,7 +50,7 @@ def headline(
         found = [busy, *time]
     elif unplaced and not counters_only:
         text = f"{NO_KNOWN_WORK}, but the role of {unplaced} is unknown: {SETTING} tells it."
-        found = [*time, Sentence(key="busy", text=text, tone="attention")]
+        found = [*time, Sentence(key="busy", text=text)]
     else:
         lack = (
             "Hardware counters were recorded instead of kernel times"
@@ -64,16 +62,16 @@ def headline(
         # Without an accelerator the time is the news, not that there was none.
         found = [
             *time,
-            Sentence(key="busy", text=f"{lack}: every figure here is the host’s.", tone="plain"),
+            Sentence(key="busy", text=f"{lack}: every figure here is the host’s."),
         ]
-    told = [Sentence(key="kinds", text=kinds, tone="plain")] if kinds else []
+    told = [Sentence(key="kinds", text=kinds)] if kinds else []
     return [*found, *_kinds(steps), *told, *_odd(steps), *_loss(health)]
 
 
 def _steps_text(steps: Steps, average: Average | None) -> str:
     selected = _rows(steps, "selected")
     if len(selected) == 1 < len(steps["step"]):
-        return f"step {_label(steps, selected[0])}"
+        return f"step {number_of(steps['name'][selected[0]], steps['step'][selected[0]])}"
     whole = [row for row in selected if not steps["cut"][row]] or selected
     # Of all steps the cold ones speak for none, where others are left.
     if len(selected) == len(steps["step"]):
@@ -86,27 +84,16 @@ def _rows(steps: Steps, flag: str) -> list[int]:
     return [row for row, is_set in enumerate(steps[flag]) if is_set]
 
 
-def _label(steps: Steps, row: int) -> str:
-    """The number that a person knows a step by: ``ProfilerStep#5`` → ``5``, else its place."""
-    number = _NUMBER.search(steps["name"][row])
-    return number[1] if number else str(steps["step"][row])
-
-
 def _busy(words: Vocabulary, devices: Sequence[DeviceSummary], period: str) -> Sentence:
     shares = [device.utilization for device in devices if device.utilization is not None]
     several = f"{len(shares) or len(devices)} {words.device}s were"
     who = several if len(devices) > 1 else f"{devices[0].title} was"
     if not shares:
         why = f": {devices[0].unknown[0]}" if devices[0].unknown else ""
-        return Sentence(
-            key="busy", text=_stopped(f"How busy {who} is unknown{why}"), tone="attention"
-        )
+        return Sentence(key="busy", text=_stopped(f"How busy {who} is unknown{why}"))
     low, high = format_share(min(shares)), format_share(max(shares))
-    tone: Literal["plain", "good", "attention"] = (
-        "attention" if min(shares) < _IDLE else "good" if min(shares) >= _BUSY else "plain"
-    )
     span = low if low == high else f"{low} to {high}"
-    return Sentence(key="busy", text=f"{who} busy {span} of {period}.", tone=tone)
+    return Sentence(key="busy", text=f"{who} busy {span} of {period}.")
 
 
 def _time(steps: Steps, average: Average | None, whole: bool, noun: str) -> Iterator[Sentence]:
@@ -114,7 +101,7 @@ def _time(steps: Steps, average: Average | None, whole: bool, noun: str) -> Iter
         # Where there is no step at all, the page says so in place of the chart.
         if len(steps["step"]):
             text = "No step is selected, so there is no average step."
-            yield Sentence(key="time", text=text, tone="attention")
+            yield Sentence(key="time", text=text)
         return
     wall = average.wall_ns
     who = (
@@ -125,7 +112,7 @@ def _time(steps: Steps, average: Average | None, whole: bool, noun: str) -> Iter
         else f"On average a {noun} takes"
     )
     text = f"{who} {format_ns(wall)}{_without_cold(steps, average)}."
-    yield Sentence(key="time", text=text, tone="plain")
+    yield Sentence(key="time", text=text)
 
 
 def _without_cold(steps: Steps, average: Average) -> str:
@@ -153,13 +140,13 @@ def _kinds(steps: Steps) -> Iterator[Sentence]:
         parts = [_kind_text(kind, times) for kind, times in most]
         text = f"Kinds of steps (median of each): {'; '.join(parts[:_MOST_KINDS])}"
         more = f"; {len(parts) - _MOST_KINDS} more" if len(parts) > _MOST_KINDS else ""
-        yield Sentence(key="kinds", text=f"{text}{more}.", tone="plain")
+        yield Sentence(key="kinds", text=f"{text}{more}.")
     for kind, times in walls.items():
         if GROWING in kind:
             grown = f"from {format_ns(times[0])} to {format_ns(times[-1])}"
             which = "Steps" if len(walls) == 1 else f"Steps of the kind “{kind}”"
             text = f"{which} become longer as the program runs, {grown}."
-            yield Sentence(key="kinds", text=text, tone="attention")
+            yield Sentence(key="kinds", text=text)
 
 
 def _kind_text(kind: str, times: Sequence[int]) -> str:
@@ -175,18 +162,18 @@ def _odd(steps: Steps) -> Iterator[Sentence]:
     if len(odd) == 1:
         row = odd[0]
         why = f": {reason[row]}" if reason[row] else f" ({format_ns(steps['wall_ns'][row])})"
-        text = f"Step {_label(steps, row)} is odd{why}"
-        yield Sentence(key="odd", text=_stopped(text), tone="attention")
+        text = f"Step {number_of(steps['name'][row], steps['step'][row])} is odd{why}"
+        yield Sentence(key="odd", text=_stopped(text))
     elif odd:
         names = [
-            f"{_label(steps, row)} ({reason[row]})"
+            f"{number_of(steps['name'][row], steps['step'][row])} ({reason[row]})"
             if len(odd) == 2 and reason[row]
-            else _label(steps, row)
+            else number_of(steps["name"][row], steps["step"][row])
             for row in odd[:_MOST_ODD]
         ]
         more = " …" if len(odd) > _MOST_ODD else ""
         text = f"{len(odd)} steps are odd: {', '.join(names)}{more}."
-        yield Sentence(key="odd", text=text, tone="attention")
+        yield Sentence(key="odd", text=text)
 
 
 def _loss(health: Sequence[DefectItem]) -> Iterator[Sentence]:
@@ -196,7 +183,7 @@ def _loss(health: Sequence[DefectItem]) -> Iterator[Sentence]:
             "Part of the recording is lost, so the figures are too small where it is missing: see"
             " Trace health."
         )
-        yield Sentence(key="loss", text=text, tone="attention")
+        yield Sentence(key="loss", text=text)
 
 
 def _stopped(text: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from torch_tb_profiler.analysis.distributed.alignment import ClockOffset
-from torch_tb_profiler.analysis.distributed.collectives import Label, Matches
+from torch_tb_profiler.analysis.distributed.collectives import Matches
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import Look
@@ -62,8 +62,7 @@ def collective_payload(
         )
         if (peer := peers[rank]) is not None
     ]
-    key = key_of(matches.labels[int(matches.label[match])], int(matches.number[match]))
-    return CollectivePayload(key=key, peers=listed)
+    return CollectivePayload(peers=listed)
 
 
 def _ref(peer: PeerTrace, row: int) -> EventRef:
@@ -80,10 +79,4 @@ def _ref(peer: PeerTrace, row: int) -> EventRef:
     )
 
 
-def key_of(label: Label, number: int) -> str:
-    """What a collective was matched by, in words."""
-    group = f" of process group {label.group}" if label.group else ""
-    return cut(f"{label.kind} {number}{group}", LONGEST_NAME)
-
-
-NO_COLLECTIVE = CollectivePayload(key="", peers=[])
+NO_COLLECTIVE = CollectivePayload(peers=[])

@@ -58,7 +58,6 @@ def area_payload(
     return AreaPayload(
         t0_ns=begin,
         t1_ns=end,
-        events=int(area.rows["count"].sum()),
         kinds=[
             AreaKind(kind=each, names=names, events=events, self_ns=own)
             for each, names, events, own in area.kinds

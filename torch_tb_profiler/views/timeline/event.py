@@ -57,7 +57,7 @@ class Refs:
             dur_ns=dur,
         )
 
-    def known(self, event: int) -> EventRef | None:
+    def of_known(self, event: int) -> EventRef | None:
         """The reference to an event; None for -1."""
         return self(event) if event >= 0 else None
 
@@ -102,11 +102,11 @@ def event_payload(
         thread=thread,
         overlapping=bool(timeline["lanes"]["sub"][timeline["places"]["lane"][event]] > 0),
         step=cut(facts.strings[step], LONGEST_NAME) or None,
-        parent=ref.known(around.parent),
+        parent=ref.of_known(around.parent),
         children=around.children,
-        first_child=ref.known(around.first_child),
-        previous=ref.known(around.previous),
-        next=ref.known(around.next),
+        first_child=ref.of_known(around.first_child),
+        previous=ref.of_known(around.previous),
+        next=ref.of_known(around.next),
         chain=[ChainLink(kind=link.kind, ref=ref(link.row)) for link in detail.way.links],
         launched=[ref(row) for row in detail.launched.first],
         launched_total=detail.launched.total,
@@ -144,8 +144,8 @@ def _siblings(peers: Peers, rank: PeerRank, ref: Refs) -> Siblings:
         longest_ns=peers.longest,
         slowest=ref(peers.slowest),
         fastest=ref(peers.fastest),
-        previous=ref.known(rank.previous),
-        next=ref.known(rank.next),
+        previous=ref.of_known(rank.previous),
+        next=ref.of_known(rank.next),
     )
 
 

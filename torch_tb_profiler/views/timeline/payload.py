@@ -14,6 +14,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.summary import Writer
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import GroupKind
+from torch_tb_profiler.units import fit_text
 from torch_tb_profiler.untrusted import prepared
 from torch_tb_profiler.views.steps import first_steps, row_names
 from torch_tb_profiler.views.timeline.wire import (
@@ -160,7 +161,6 @@ def _counters(trace: Trace, timeline: Timeline, words: Vocabulary) -> list[Count
             mean=s["mean"],
             lowest=s["lowest"],
             highest=s["highest"],
-            samples=s["count"],
         )
         for s in timeline.about["series"]
     ]
@@ -205,8 +205,6 @@ def _marks(trace: Trace) -> list[TimelineMark]:
 def names_payload(trace: Trace, timeline: Timeline, first: int) -> NamesPayload:
     """One page of names, cut for labels."""
     numbers = timeline["names"]["text"][first : first + NAME_PAGE]
-    return NamesPayload(first=first, names=[_cut(text) for text in trace.strings.many(numbers)])
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
+    return NamesPayload(
+        first=first, names=[fit_text(text, LONGEST_NAME) for text in trace.strings.many(numbers)]
+    )

@@ -89,10 +89,8 @@ class Searched:
         return self._hit(passed if forwards else passed - 1)
 
     def _hit(self, index: int) -> NextHitPayload:
-        total = self._hits.n
-        if not total:
-            return NextHitPayload(hit=None, index=0, total=0)
-        index %= total
+        if not self._hits.n:
+            return NextHitPayload(hit=None, index=0)
+        index %= self._hits.n
         event = self._search.event_at(self._hits, index)
-        hit = Refs(self._trace, self._timeline)(event)
-        return NextHitPayload(hit=hit, index=index, total=total)
+        return NextHitPayload(hit=Refs(self._trace, self._timeline)(event), index=index)

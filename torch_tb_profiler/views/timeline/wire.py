@@ -59,7 +59,6 @@ class CounterSeries(Wire, frozen=True, kw_only=True):
     mean: bool
     lowest: float
     highest: float
-    samples: int
 
 
 class ArrowKind(Wire, frozen=True, kw_only=True):
@@ -300,7 +299,6 @@ class NextHitPayload(Wire, frozen=True, kw_only=True):
 
     hit: EventRef | None
     index: int
-    total: int
 
 
 class AreaGroup(Wire, frozen=True, kw_only=True):
@@ -338,7 +336,6 @@ class AreaPayload(Wire, frozen=True, kw_only=True):
 
     t0_ns: int
     t1_ns: int
-    events: int
     kinds: list[AreaKind]
     kind: ChosenKind
     rows: Annotated[dict[str, Any], table_of(AREA)]
@@ -381,12 +378,10 @@ class AlignmentPayload(Wire, frozen=True, kw_only=True):
     """Route ``/trace/alignment``: the spans of a run that were recorded together with the asked
     one, by rank.
 
-    At most 64 of the ``workers_chosen`` of ``workers_total`` workers, those with the nearest ranks. ``span_ns``: where the
-    last of their traces ends on the common clock.
+    At most 64 of the ``workers_chosen`` of ``workers_total`` workers, those with the nearest ranks.
     """
 
     workers: list[AlignedWorker]
-    span_ns: int
     workers_chosen: int
     workers_total: int
 
@@ -403,11 +398,7 @@ class CollectivePeer(Wire, frozen=True, kw_only=True):
 
 class CollectivePayload(Wire, frozen=True, kw_only=True):
     """Route ``/trace/collective``: one collective on all workers of the run, the asked one
-    included.
-
-    ``key`` says what it was matched by; empty when the event is no collective, or none that another
-    worker shares.
+    included; none when the event is no collective, or none that another worker shares.
     """
 
-    key: str
     peers: list[CollectivePeer]

@@ -41,6 +41,4 @@ def callers_payload(
             f"The selected steps hold no {wanted}.",
             f"Take the name from /{of}, with the same steps.",
         )
-    return CallersPayload(
-        of=of, name=name, rows=wire_columns(rows), missing=missing(absent(facts), ("stack",))
-    )
+    return CallersPayload(rows=wire_columns(rows), missing=missing(absent(facts), ("stack",)))

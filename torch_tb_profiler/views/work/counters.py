@@ -24,7 +24,7 @@ from torch_tb_profiler.hardware.counter_names import DRAM, counter_label, counte
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.summary import Writer
-from torch_tb_profiler.units import format_count
+from torch_tb_profiler.units import format_count, format_counted
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.wire import CounterInfo, MeasuredCounters, Missing, Vocabulary, Wire
 from torch_tb_profiler.views.words.recipes import recipe
@@ -132,16 +132,13 @@ def counters_table_payload(
 def _headline(kernels: int, counters: int, sampled: int) -> str:
     """What was measured; empty where nothing was."""
 
-    def plural(number: int, word: str) -> str:
-        return f"{format_count(number)} {word}{'' if number == 1 else 's'}"
-
     parts = []
     if kernels:
         parts.append(
-            f"{plural(kernels, 'kernel')} measured with {plural(counters, 'counter')} each"
+            f"{format_counted(kernels, 'kernel')} measured with {format_counted(counters, 'counter')} each"
         )
     if sampled:
-        parts.append(f"{plural(sampled, 'counter')} sampled over time")
+        parts.append(f"{format_counted(sampled, 'counter')} sampled over time")
     return "; ".join(parts)
 
 

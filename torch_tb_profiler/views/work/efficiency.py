@@ -13,7 +13,7 @@ from torch_tb_profiler.analysis.efficiency.device import (
     device_peaks,
     working_devices,
 )
-from torch_tb_profiler.analysis.efficiency.families import families, not_modelled
+from torch_tb_profiler.analysis.efficiency.families import not_modelled, totals_of
 from torch_tb_profiler.analysis.efficiency.rates import (
     Rows,
     Shares,
@@ -46,18 +46,6 @@ from torch_tb_profiler.views.work.efficiency_wire import (
 )
 
 _MOST_ROWS = 100_000
-
-
-def efficiency_payload(
-    facts: Facts,
-    insight: Insight,
-    selection: Selection,
-    group: EfficiencyGroup,
-    limit: int = _MOST_ROWS,
-    file: str = "",
-) -> EfficiencyPayload:
-    """Route ``/efficiency``; see ``efficiency_of``."""
-    return efficiency_of(facts, insight, selection, group, limit, file)[0]
 
 
 def efficiency_of(
@@ -95,7 +83,7 @@ def efficiency_of(
         rows.kernel if group == "kernel" else longest_kernels(insight, selection, rows),
         group,
     )
-    totals = families(facts, insight, selection, by_workload)
+    totals = totals_of(facts, insight, selection, by_workload)
     steps, mfu = _steps(facts, insight, selection, by_workload, judged)
     payload = EfficiencyPayload(
         group=group,
@@ -104,10 +92,7 @@ def efficiency_of(
         device=_device(facts, peaks),
         steps=steps,
         mfu=mfu,
-        families=wire_columns(totals.table),
         time_ns=totals.time,
-        computation_ns=totals.computation,
-        modelled_ns=totals.modelled,
         rows=wire_columns(table.head(limit)),
         pooled=max(table.n - limit, 0),
         headline=[],
@@ -115,7 +100,7 @@ def efficiency_of(
         + ([unmodelled_products(totals.products)] if totals.products and mfu is not None else []),
         missing=missing(absent(facts), ("host", "device", "operators_of_device", "shapes")),
     )
-    told = [*headline(payload), summed_over(facts, selection)]
+    told = [*headline(payload, totals), summed_over(facts, selection)]
     return msgspec.structs.replace(payload, headline=told), table
 
 
@@ -158,7 +143,6 @@ def _device(facts: Facts, peaks: Peaks) -> DevicePeaks:
     return DevicePeaks(
         name=name or None,
         entry=peaks.entry,
-        known=peaks.entry is not None,
         bandwidth=peaks.bandwidth,
         bandwidth_source=peaks.bandwidth_source,
         peaks=listed,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from torch_tb_profiler.analysis.efficiency.device import Peaks, busiest_device
-from torch_tb_profiler.analysis.efficiency.families import not_modelled_kernels
+from torch_tb_profiler.analysis.efficiency.families import Totals, not_modelled_kernels
 from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.store.insight import Insight
@@ -28,13 +28,11 @@ GIVE = (
 
 MUCH = 0.1
 """Share of the time that a row must take for the answer to be about it alone."""
-_ASIDE = ("communication", "memcpy")
-"""In place of a family, what computes nothing."""
 
 
-def headline(payload: EfficiencyPayload) -> list[str]:
+def headline(payload: EfficiencyPayload, totals: Totals) -> list[str]:
     """The answer in at most twelve words, then what the steps reach in all."""
-    return [_answer(payload), *_of_the_steps(payload), *_modelled(payload)]
+    return [_answer(payload), *_of_the_steps(payload, totals), *_modelled(totals)]
 
 
 def _answer(payload: EfficiencyPayload) -> str:
@@ -72,7 +70,7 @@ def _name(rows: dict[str, Any], row: int) -> str:
     return f"{name} (one shape)" if several else str(name)
 
 
-def _of_the_steps(payload: EfficiencyPayload) -> list[str]:
+def _of_the_steps(payload: EfficiencyPayload, totals: Totals) -> list[str]:
     """How much of the device they use: MFU, or at least the rate."""
     flops, wall = (
         sum(getattr(step, key) for step in payload.steps) for key in ("flops", "wall_ns")
@@ -80,7 +78,7 @@ def _of_the_steps(payload: EfficiencyPayload) -> list[str]:
     if flops <= 0 or wall <= 0:
         return []
     # What is not modelled may have done more.
-    whole = payload.modelled_ns >= MOSTLY_MODELLED * payload.computation_ns
+    whole = totals.modelled >= MOSTLY_MODELLED * totals.computation
     least = "" if whole else "at least "
     rate = format_rate(flops * 1e9 / wall, "FLOP/s")
     steps = "step" if len(payload.steps) == 1 else "steps"
@@ -90,15 +88,12 @@ def _of_the_steps(payload: EfficiencyPayload) -> list[str]:
     return [f"Rate of the {steps}: {least}{rate}."]
 
 
-def _modelled(payload: EfficiencyPayload) -> list[str]:
-    modelled = payload.modelled_ns
-    if modelled <= 0:
+def _modelled(totals: Totals) -> list[str]:
+    if totals.modelled <= 0:
         return ["No operator of the steps could be modelled."]
-    left = [family for family in _ASIDE if family in payload.families["family"]]
-    besides = f" (without {' and '.join(left)})" if left else ""
-    return [
-        f"{format_share(modelled / payload.computation_ns)} of the computation{besides} is modelled."
-    ]
+    besides = f" (without {' and '.join(totals.aside)})" if totals.aside else ""
+    share = format_share(totals.modelled / totals.computation)
+    return [f"{share} of the computation{besides} is modelled."]
 
 
 def notes(

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from torch_tb_profiler.analysis.efficiency.families import FAMILIES
 from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
 from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup as EfficiencyGroup
 from torch_tb_profiler.views.display_wire import table_of
@@ -30,13 +29,12 @@ class Peak(Wire, frozen=True, kw_only=True):
 
 
 class DevicePeaks(Wire, frozen=True, kw_only=True):
-    """The device and its peaks. ``known`` false: no figures for it, ``peaks`` is empty. ``entry``:
-    the line of the device table that was used.
+    """The device and its peaks. ``entry``: the line of the device table that was used; null: no figures for it,
+    ``peaks`` is empty.
     """
 
     name: str | None
     entry: str | None
-    known: bool
     bandwidth: float | None
     bandwidth_source: str
     peaks: list[Peak]
@@ -57,8 +55,7 @@ class StepMfu(Wire, frozen=True, kw_only=True):
 
 class EfficiencyPayload(Wire, frozen=True, kw_only=True):
     """Route ``/efficiency``. ``time_ns``: all device time (host time of operators without a
-    device); ``computation_ns``: of it, without communication, copies
-    and memsets that no model knows; ``modelled_ns``: of that, of modelled calls.
+    device).
 
     ``headline``: the answer in words. ``notes``: sentences about what the figures cannot say, such as rows above a peak.
     """
@@ -69,10 +66,7 @@ class EfficiencyPayload(Wire, frozen=True, kw_only=True):
     device: DevicePeaks
     steps: list[StepMfu]
     mfu: float | None
-    families: Annotated[dict[str, Any], table_of(FAMILIES)]
     time_ns: int
-    computation_ns: int
-    modelled_ns: int
     rows: Annotated[dict[str, Any], table_of(EFFICIENCY)]
     pooled: int
     headline: list[str]

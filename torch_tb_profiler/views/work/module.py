@@ -42,7 +42,6 @@ def module_payload(
         source=source,
         has_device=has_device,
         has_backward=bool((paths["backward"] == 1).any()),
-        has_memory=facts.summary.has_memory,
         vocabulary=vocabulary(facts),
         steps=len(selection.steps),
         rows=wire_columns(module_table(facts, insight, tree, sums)),

@@ -36,7 +36,6 @@ class ModulePayload(Wire, frozen=True, kw_only=True):
     source: ModuleSource
     has_device: bool
     has_backward: bool
-    has_memory: bool
     vocabulary: Vocabulary
     steps: int
     rows: Annotated[dict[str, Any], table_of(MODULES)]

@@ -21,7 +21,7 @@ UNKNOWN = "na"
 def line_of(row: Mapping[str, Cell]) -> dict[str, object]:
     """The dictionary of a row of the kernel table, by the words of its columns."""
 
-    def known(key: str) -> int | str:
+    def or_unknown(key: str) -> int | str:
         cell = row[key]
         return UNKNOWN if cell is None else cell
 
@@ -35,29 +35,29 @@ def line_of(row: Mapping[str, Cell]) -> dict[str, object]:
     marker = f"{operator[0] if operator else ''}{'Backward' if row['dir'] == 'bprop' else ''}"
     return {
         "kShortName": short_name(str(row["kernel"])),
-        "kDuration": known("sil"),
+        "kDuration": or_unknown("sil"),
         "layer": listed("layer", "\0"),
         "trace": listed("trace", BETWEEN_LINES),
         "reprMarkers": [],
         "marker": [],
         "seqMarker": [f"{marker}, seq = {number}" for number in sequence],
         "seqId": sequence,
-        "subSeqId": known("sub"),
+        "subSeqId": or_unknown("sub"),
         "altSeqId": listed("altseq", ","),
         "dir": row["dir"] or "",
         "mod": listed("mod", "\0"),
         "op": operator,
-        "tid": _number(str(known("tid"))),
-        "device": known("device"),
-        "stream": known("stream"),
+        "tid": _number(str(or_unknown("tid"))),
+        "device": or_unknown("device"),
+        "stream": or_unknown("stream"),
         "grid": listed("grid", ","),
         "block": listed("block", ","),
-        "kLongName": known("kernel"),
-        "idx": known("idx"),
-        "params": known("params"),
-        "tc": known("tc"),
-        "flops": known("flops"),
-        "bytes": known("bytes"),
+        "kLongName": or_unknown("kernel"),
+        "idx": or_unknown("idx"),
+        "params": or_unknown("params"),
+        "tc": or_unknown("tc"),
+        "flops": or_unknown("flops"),
+        "bytes": or_unknown("bytes"),
     }
 
 

@@ -136,7 +136,7 @@ describe("the path through all ranks", () => {
   });
 
   it("waits for the workers", async () => {
-    answer = ranks({ progress: 0.5, ready: 1, strips: [], parts: { ...parts, kind: [] } });
+    answer = ranks({ progress: 0.5, strips: [], parts: { ...parts, kind: [] } });
     show({ ranks: "all" });
     await waitFor(() => expect(text()).toContain("Reading the ranks"));
   });

@@ -10,7 +10,6 @@ it("Places lists directories and notes as text", () => {
   render(
     <Places
       payload={{
-        version: "1",
         logdirs: ["/logs", HOSTILE],
         notes: [HOSTILE],
         cluster: null,
@@ -27,7 +26,6 @@ it("Places says so when there is no log directory", () => {
   render(
     <Places
       payload={{
-        version: "1",
         logdirs: [],
         notes: [],
         cluster: null,

@@ -166,7 +166,7 @@ it("says what to record where there is no record", async () => {
 
 it("shows an allocation that failed to scale, and what was held then", async () => {
   const [failure] = reply("memory", "snapshot").failures;
-  answers.memory = memory({ failed: 2, failures: [failure!] });
+  answers.memory = memory({ failures: [failure!] });
   const setParam = show();
   await ready();
   const [told] = screen.getAllByRole("region", { name: "In short" });

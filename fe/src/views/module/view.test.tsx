@@ -103,7 +103,7 @@ describe("the table", () => {
     const rows = moduleRows();
     for (const [key, values] of Object.entries(rows))
       if (key.includes("device") || key.endsWith("bytes")) (values as unknown[]).fill(null);
-    answers.module = modules({ has_device: false, has_backward: false, has_memory: false, rows });
+    answers.module = modules({ has_device: false, has_backward: false, rows });
     show();
     await waitFor(() => expect(screen.getByRole("treegrid", { name: "Modules" })).toBeTruthy());
     expect(heads()).toEqual([

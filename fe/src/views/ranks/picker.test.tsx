@@ -17,9 +17,9 @@ let asked: URL[];
 const WORKERS = Array.from({ length: 1024 }, (_, rank) => worker(`rank${rank}`, rank));
 
 function pick(known: boolean): ReturnType<typeof vi.fn> {
-  const payload = overviewRanks(LARGE, [700]);
+  const payload = overviewRanks(LARGE);
   asked = serve({
-    "overview/ranks/known": known ? payload : overviewRanks([], [], { known: false, workers: [] }),
+    "overview/ranks/known": known ? payload : overviewRanks([], { known: false, workers: [] }),
     "overview/ranks": payload,
   });
   const onChoose = vi.fn();

@@ -140,7 +140,7 @@ it("says that one step cannot be compared, and that ranks are being read", async
   draw();
   await screen.findByText(/^The recording has one step/);
   cleanup();
-  payload = causes({ progress: 0.5, ready: 1, steps: { ...steps(), step: [] } });
+  payload = causes({ progress: 0.5, steps: { ...steps(), step: [] } });
   draw();
   await screen.findByText("Reading the ranks");
 });

@@ -33,7 +33,6 @@ describe("highlightOf", () => {
       target_lane: [],
       source_ns: [],
       target_ns: [],
-      arrows_total: 0,
     });
     expect([...lanes].map(([lane, times]) => [lane, [...times]])).toEqual([
       [0, [10, 20, 30, 40]],

@@ -68,7 +68,6 @@ it("workers keep their place, and are called by their rank where it is known", (
       workers: [worker("a", 3), worker("b", null)],
       workers_chosen: 2,
       workers_total: 2,
-      span_ns: 1,
     }).map(({ key, label, offset, query }) => [key, label, offset, query.worker]),
   ).toEqual([
     ["0", "rank 3", 7, "a"],

@@ -1,4 +1,4 @@
-"""Which examples Hypothesis tries, and how many: a fifth; all of them where ``CI`` is set or
+"""Which examples Hypothesis tries, and how many: a tenth, at least five; all of them where ``CI`` is set or
 ``HYPOTHESIS_EXAMPLES`` is ``all``, and hardly any where it is ``few`` or the quick tests are run alone.
 
 They are the same each time, on every machine: what fails, fails for everybody. With ``HYPOTHESIS_EXAMPLES=random`` they
@@ -26,7 +26,7 @@ def many(most: int) -> int:
     """So many of the ``most`` examples that a test has in CI."""
     if EXAMPLES in ("all", RANDOM):
         return most
-    return min(most, 5) if EXAMPLES == "few" else max(most // 5, 10)
+    return min(most, 5 if EXAMPLES == "few" else max(most // 10, 5))
 
 
 def load(usual: str) -> None:

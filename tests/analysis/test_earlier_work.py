@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.figures import opened
 from tests.builders.backlog import BusyLoop
 from tests.builders.listed import facts_listed
+from tests.examples import examples
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, subtract, union
 from torch_tb_profiler.analysis.facts.earlier_work import (
     LEAST_NS,
@@ -111,7 +112,7 @@ def test_first_work_that_waits_is_a_start_without_device_work(loop: BusyLoop) ->
     assert unrecorded(facts) == [expected(loop)] + [0] * (facts["steps"].n - 1)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(5, 400), st.integers(1, 4), st.integers(1, 4), st.sampled_from(NAMES))
 def test_a_start_counts_unless_the_host_is_blocked(
     backlog: int, iterations: int, host: int, name: str
@@ -130,7 +131,7 @@ def test_a_start_counts_unless_the_host_is_blocked(
         assert busy == pytest.approx(work * 1000 / int(step_lengths(steps)[0]), rel=0.2)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(2, 50), st.floats(0.05, 0.95))
 def test_host_work_beside_a_blocked_start_counts(wait: int, works: float) -> None:
     loop = BusyLoop({7: wait * 10_000})
@@ -282,7 +283,7 @@ def test_the_overview_says_once_what_was_not_recorded(blocks: bool, why: str) ->
     assert not any("Nothing was recorded" in sentence.text for sentence in payload.headline)
 
 
-@settings(max_examples=20)
+@examples(20)
 @given(st.integers(2, 8), st.integers(2, 40), st.integers(1, 64), st.floats(0.1, 0.9))
 def test_work_that_runs_behind_all_marks_bounds_the_rate(
     count: int, pace: int, requests: int, share: float

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders.listed import facts_listed
+from tests.examples import examples
 from torch_tb_profiler.analysis.figures.iterations import iteration_table, phase_table
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.model import Facts
@@ -44,7 +45,7 @@ def loop(name: str, draft: str, place: str, count: int, drafting: int, verifying
     return facts_listed("\n".join(lines))
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(
     st.sampled_from(VERIFIES),
     st.sampled_from(DRAFTS),
@@ -93,7 +94,7 @@ def test_drafts_belong_to_the_iteration_that_verifies_them(
 
 
 @given(st.integers(1, 64), st.integers(200, 9_000))
-@settings(max_examples=10)
+@examples(10)
 def test_one_token_per_request_is_a_known_rate(requests: int, lasts: int) -> None:
     name = f"execute_context_0(0)_generation_{requests}({requests})"
     lines = [f"1 note {name}@{n * (lasts + 10)}+{lasts}" for n in range(4)]
@@ -105,7 +106,7 @@ def test_one_token_per_request_is_a_known_rate(requests: int, lasts: int) -> Non
 
 
 @given(st.integers(1, 16), st.integers(17, 8192), st.integers(0, 32))
-@settings(max_examples=10)
+@examples(10)
 def test_tokens_of_prompts_are_not_generated(prompts: int, tokens: int, requests: int) -> None:
     name = f"execute_context_{prompts}({tokens})_generation_{requests}({requests})"
     lines = [f"1 note {name}@{n * 1000}+990" for n in range(4)]

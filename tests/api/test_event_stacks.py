@@ -17,20 +17,19 @@ from tests.examples import examples
 SAMPLES = Path(__file__).parents[2] / "samples"
 
 
-def walked(events: pd.DataFrame, row: int) -> str | None:
+def walked(names: list[str], frames: list[int], row: int) -> str | None:
     """The names of the frames around an event, innermost first."""
     found = []
-    frame = events["frame"][row]
-    while not pd.isna(frame):
-        found.append(events["name"][int(frame)])
-        frame = events["frame"][int(frame)]
+    while (row := frames[row]) >= 0:
+        found.append(names[row])
     return ";".join(found) or None
 
 
 def check(trace: Any) -> pd.DataFrame:
     events: pd.DataFrame = trace.events
+    names, frames = events["name"].tolist(), events["frame"].fillna(-1).astype(int).tolist()
     for row, (role, stack) in enumerate(zip(events["role"], events["stack"], strict=True)):
-        expected = None if role == "python" else walked(events, row)
+        expected = None if role == "python" else walked(names, frames, row)
         assert (None if pd.isna(stack) else stack) == expected
     scopes = {one.event: one.scope for one in trace.function_events if one.event >= 0}
     for event, scope in zip(events["event"], events["scope"], strict=True):

@@ -12,11 +12,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.architecture import tree
 from tests.builders.drawn import events, text_of
+from tests.examples import examples
 from torch_tb_profiler.api.baselines import path_of
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.errors import BadRequest
@@ -77,7 +78,7 @@ def ran(
     return done.returncode, output, [json.loads(line) for line in told]
 
 
-@settings(deadline=None, max_examples=25)
+@examples(25)
 @given(st.fixed_dictionaries(dict.fromkeys(INPUTS, _VALUE)), st.sampled_from(["-eu", "-u", "-e"]))
 @example({**dict.fromkeys(INPUTS, "x"), "STRICT": "true"}, "-eu")
 def test_whatever_stands_in_the_inputs_is_an_argument(given: dict[str, str], flags: str) -> None:

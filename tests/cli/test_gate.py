@@ -121,19 +121,6 @@ def test_few_steps_fail_by_the_gap_and_twice_the_limit(
     assert diffed(tmp_path, a, b, "--strict") == strict
 
 
-def test_regressions_of_drawn_recordings_fail(tmp_path: Path) -> None:
-    random = np.random.default_rng(17)
-    passed = []
-    for number in range(20):
-        noise, factor = 0.02 + 0.18 * random.random(), 1.2 + 3.8 * random.random()
-        a, b = (series(random, 5, noise, number % 4) / 1000 for _ in range(2))
-        # Apart, as two recordings of five steps are that nobody takes for equal.
-        b = np.maximum(b * factor, a.max() * 1.01 + random.random(5))
-        if diffed(tmp_path, a.tolist(), b.tolist()) != 1:
-            passed.append((a, b))
-    assert passed == []
-
-
 @pytest.mark.parametrize("noise", [0.02, 0.05, 0.1, 0.2])
 def test_equal_programs_fail_at_most_once_in_a_hundred_times(noise: float) -> None:
     random = np.random.default_rng(round(1000 * noise))

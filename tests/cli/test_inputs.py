@@ -145,9 +145,11 @@ def test_what_can_be_read_is_told_in_every_form(
     kind: str, inputs: dict[str, str], capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     several = kind in ("logdir", "mixed")
-    # What differs in how it is read alone is the same to all commands.
-    forms = {name: FORMS[name] for name in READERS} if kind in PACKED else FORMS
-    for command, form in ((name, form) for name, several in forms.items() for form in several):
+    # What differs in how it is read alone is the same to all commands, and the forms of a command go round the inputs.
+    alike = [one for one in READ if (one in PACKED) == (kind in PACKED)]
+    names = READERS if kind in PACKED else FORMS
+    for number, command in enumerate(names, alike.index(kind)):
+        form = FORMS[command][number % len(FORMS[command])]
         code = call(command, inputs[kind], form)
         printed = capfdbinary.readouterr()
         said = f"{command} {' '.join(form)}: {printed.err.decode()}"

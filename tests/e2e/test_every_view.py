@@ -1,5 +1,5 @@
-"""Every view of the samples in both themes, of databases of other tools in one, and half of the views of each
-public trace in one. They show something, and the browser has nothing to complain about.
+"""Every view of samples in both themes, each of two samples, and of databases of other tools in one; every night all views
+of all samples, and half of the views of each public trace. They show something, and the browser has nothing to complain about.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def look(
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_samples(browser: Browser, sample_server: Server, dark: bool) -> None:
+@pytest.mark.parametrize("share", [3, pytest.param(1, marks=pytest.mark.nightly)])
+def test_samples(browser: Browser, sample_server: Server, dark: bool, share: int) -> None:
     need_axe()
     runs = [run["name"] for run in sample_server.runs()]
     gallery, wrong = Gallery(OUTPUT / f"samples_{'dark' if dark else 'light'}"), []
@@ -58,12 +59,13 @@ def test_samples(browser: Browser, sample_server: Server, dark: bool) -> None:
         for number, run in enumerate(runs):
             # Each theme has axe and pictures, which take longest, of half of the views of a run. What the theme cannot
             # change is asked of the light one, which shows the other half too.
-            asked = VIEWS[(number + dark) % 2 :: 2]
-            views = asked if dark else VIEWS
+            mine = VIEWS[number % share :: share]
+            asked = mine[(number // share + dark) % 2 :: 2]
+            views = asked if dark else mine
             wrong += look(tab, run, gallery, asked, views=views, everything=not dark)
     gallery.sheet(browser)
     assert wrong == []
-    assert gallery.count >= len(runs) * (len(VIEWS) // 2) > 0
+    assert gallery.count >= len(runs) * (len(VIEWS) // share // 2) > 0
 
 
 def test_databases_of_other_tools(
@@ -79,8 +81,8 @@ def test_databases_of_other_tools(
     server.settled()
     gallery, wrong = Gallery(tmp_path / "pictures"), []
     with Tab(browser, server).load() as tab:
-        for run in ("rank0.sqlite", "rank0.nvprof"):
-            wrong += look(tab, run, gallery, ())
+        for number, run in enumerate(("rank0.sqlite", "rank0.nvprof")):
+            wrong += look(tab, run, gallery, (), views=VIEWS[number::2])
     assert wrong == []
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,6 @@ from tests.e2e.pages import Tab
 from tests.e2e.server import Server
 from tests.e2e.watch import accessibility, need_axe
 
-Start = Callable[..., Server]
 PARTS = (".headline-first", ".glyph", ".path-parts", ".overview-main h2")
 """In their order."""
 WIDTH, HEIGHT = 1280, 800
@@ -38,20 +37,29 @@ def _in_the_window(tab: Tab, findings: int = 0) -> None:
         assert _box(place)[1] <= HEIGHT
 
 
-@pytest.mark.parametrize("count", [1, 2, 1000])
-def test_the_answer_is_in_the_first_window(
-    open_tab: OpenTab, start: Start, tmp_path: Path, count: int
-) -> None:
-    events = [
-        event
-        for number in range(count)
-        for event in traces.step(number, 1000.0 * number, 1.0 + number % 3)
-    ]
-    content = {**traces.trace(), "traceEvents": events}
-    traces.write(tmp_path / "run" / "worker.1.pt.trace.json", content)
-    server = start(tmp_path)
-    server.settled()
-    tab = open_tab(server, width=WIDTH, height=HEIGHT).load("overview", run="run")
+STEPS = (1, 2, 1000)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Server]:
+    """A run of each number of steps."""
+    folder = tmp_path_factory.mktemp("overview")
+    for count in STEPS:
+        events = [
+            event
+            for number in range(count)
+            for event in traces.step(number, 1000.0 * number, 1.0 + number % 3)
+        ]
+        content = {**traces.trace(), "traceEvents": events}
+        traces.write(folder / f"of {count}" / "worker.1.pt.trace.json", content)
+    with Server(folder, cache) as started:
+        started.settled()
+        yield started
+
+
+@pytest.mark.parametrize("count", STEPS)
+def test_the_answer_is_in_the_first_window(open_tab: OpenTab, server: Server, count: int) -> None:
+    tab = open_tab(server, width=WIDTH, height=HEIGHT).load("overview", run=f"of {count}")
     _in_the_window(tab)
     tab.frame.get_by_text("Step-time breakdown").click()
     breakdown = tab.frame.locator("details", has_text="Step-time breakdown").last

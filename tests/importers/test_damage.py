@@ -26,12 +26,16 @@ MANY = [span(i, RICH if i % 2 else "") for i in range(6)]
 @pytest.mark.parametrize("chunk", [300, 2 << 20])
 def test_truncated_at_any_byte(text: str, chunk: int) -> None:
     """Every event wholly before the cut is there; a partial one is one lost entry. Of the events, which are alike, two are cut
-    at each byte, the others now and then.
+    at each byte in small chunks, the others and those in one chunk now and then.
     """
     ends = [text.index(e) + len(e) for e in MANY]
     first = text.index(MANY[0])
     closed = len(text.rstrip())
-    for cut in {*range(0, closed, 13), *range(ends[1], ends[3]), *range(ends[-1], closed)}:
+    for cut in {
+        *range(0, closed, 13),
+        *range(ends[1], ends[3], 1 if chunk < len(text) else 5),
+        *range(ends[-1], closed),
+    }:
         whole = sum(end <= cut for end in ends)
         if not whole:
             with contextlib.suppress(NotATrace):

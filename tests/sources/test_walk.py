@@ -15,9 +15,10 @@ from typing import Any
 import fsspec
 import pytest
 from fsspec.asyn import AsyncFileSystem
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.examples import examples
 from torch_tb_profiler.sources import walk
 from torch_tb_profiler.sources.listing import Listing, Search, list_files
 from torch_tb_profiler.sources.places import Place
@@ -94,7 +95,7 @@ def reached(root: Path) -> set[Path]:
 @POSIX
 @given(TREES)
 @example(([("a", "w.json")], [("", "to", ""), ("a", "z", ""), ("a", "to", "a")]))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_each_folder_that_can_be_reached_is_listed_once(tree: Any) -> None:
     with tempfile.TemporaryDirectory() as home:
         logs = make(Path(home), tree)
@@ -119,7 +120,7 @@ def test_each_folder_that_can_be_reached_is_listed_once(tree: Any) -> None:
 
 @POSIX
 @given(st.integers(1, 30), st.integers(1, 6))
-@settings(max_examples=8, deadline=None)
+@examples(8)
 def test_the_system_is_asked_a_few_times_for_each_folder_and_link(depth: int, width: int) -> None:
     with tempfile.TemporaryDirectory() as home, pytest.MonkeyPatch.context() as patch:
         folder = Path(home) / "logs"

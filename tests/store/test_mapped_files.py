@@ -37,6 +37,21 @@ def test_without_a_fault_nothing_is_raised() -> None:
     mapped_files.take("/nowhere/x")
 
 
+def test_what_was_reported_is_not_reported_again_when_another_takes_its_place(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "kept"
+    path.write_bytes(bytes(10_000))
+    with path.open("rb") as file:
+        data = mapped_files.contents(file, str(path))
+    mapped_files.report(str(path), "is damaged")
+    path.write_bytes(bytes(10_000))
+    with mapped_files.expect_readable():
+        assert len(data) == 10_000
+    assert mapped_files.take(str(path))
+    assert path.exists()
+
+
 def test_the_file_that_was_made_anew_meanwhile_stays(tmp_path: Path) -> None:
     path = tmp_path / "kept"
     path.write_bytes(bytes(10_000))

@@ -1,4 +1,4 @@
-"""However large a trace is in one respect, every reply stays small."""
+"""However large a trace is in one respect, every reply stays small: each time of names, steps and modules, every night of all."""
 
 from __future__ import annotations
 
@@ -18,11 +18,18 @@ from torch_tb_profiler.web.route import ROUTES
 
 pytestmark = pytest.mark.slow
 MOST_BYTES = 2 << 20
+EACH_TIME = ("names", "steps", "modules")
 ASKED_ONCE = ("steps", "earlier_first", "ranks")
 """What makes no reply larger."""
 
 
-@pytest.mark.parametrize("name", GROWN)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in EACH_TIME else [pytest.mark.nightly])
+        for name in GROWN
+    ],
+)
 def test_replies_stay_small(name: str) -> None:
     make, n = GROWN[name]
     trace = trace_of(make(n))

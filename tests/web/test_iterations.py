@@ -6,13 +6,14 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.analysis.figures import everything
 from tests.builders.drawn import Event, trace_of
 from tests.builders.server_trace import server_trace
+from tests.examples import examples
 from tests.views import hand_made
 from tests.web.served import WHERE, WrittenCatalogue, body, client
 from torch_tb_profiler.analysis.facts.derive import derive
@@ -49,7 +50,7 @@ def test_iterations_and_their_phases() -> None:
     assert found["headline"] == overview(events)
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(
     st.integers(24, 60),
     st.lists(st.integers(8, 20), max_size=2, unique=True),

@@ -100,6 +100,9 @@ def report(path: str, why: str, *, remove: bool = True) -> None:
     _times[0] += 1
     with _lock:
         _found.add(path)
+        for each in _mapped:
+            # Whoever still has it mapped hears of it now, not again when another file takes its place.
+            each.told |= remove and each.path == path
     if remove:
         with contextlib.suppress(OSError):
             os.unlink(path)

@@ -48,9 +48,17 @@ const bar = (): number => Number(screen.getByRole("progressbar").getAttribute("a
 const filled = (): string[] =>
   [...document.querySelectorAll<HTMLElement>(".waiting-track > div")].map((e) => e.style.width);
 
-function show(params: Params = {}, view: ViewId = "overview") {
-  return render(<Waiting selection={SELECTION} params={params} view={view} />);
+function show(params: Params = {}, view: ViewId = "overview", selection = SELECTION) {
+  return render(<Waiting selection={selection} params={params} view={view} />);
 }
+
+it("asks nothing of a run that was just chosen until its trace is known", async () => {
+  answers = [waiting()];
+  show({}, "overview", { run: "r", worker: "", span: "" });
+  await waits(1);
+  await settle();
+  expect(asked).toEqual([]);
+});
 
 it("is there while the page waits, and asks as long", async () => {
   answers = [waiting(), waiting({ progress: 0.75 })];

@@ -25,7 +25,8 @@ export function Waiting({ selection, params, view }: WaitingProps) {
     what: view === "trace" ? ("timeline" as const) : ("answer" as const),
     ...(other?.span ? { run2: other.run, worker2: other.worker, span2: other.span } : {}),
   };
-  const resource = useResource(waits ? "waiting" : null, query);
+  // Of a run that was just chosen the trace is not known yet.
+  const resource = useResource(waits && selection.span ? "waiting" : null, query);
   useAgain(resource);
   const { data, error } = resource;
   const of = waits ? Object.values(query).join("\n") : "";

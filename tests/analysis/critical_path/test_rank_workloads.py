@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.critical_path.test_ranks import UNIX, fleet_of
 from tests.analysis.critical_path.test_verdict import entry, job
 from tests.builders.drawn import Event, trace_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.critical_path.rank_workloads import elements_of, inputs_of
 
 
@@ -40,7 +41,7 @@ def test_the_inputs_of_a_call(
     assert elements_of(given) == elements
 
 
-@settings(max_examples=4, deadline=None)
+@examples(4)
 @given(
     rows=st.lists(st.integers(1_000, 1 << 26), min_size=3, max_size=4, unique=True),
     name=st.sampled_from(["aten::embedding", "fbgemm::dense_lookup", "torchrec::table_gather"]),

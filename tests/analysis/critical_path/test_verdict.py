@@ -6,12 +6,13 @@ import json
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.critical_path.test_ranks import UNIX, fleet_of
 from tests.builders.drawn import Event, trace_of
 from tests.builders.loop import span
+from tests.examples import examples
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict, by_chance
 from torch_tb_profiler.analysis.critical_path.verdict_texts import verdict_sentences
 from torch_tb_profiler.analysis.distributed.slow_links import slow_links
@@ -93,7 +94,7 @@ def noise(ranks: int, steps: int, seed: int, base: float = 1000.0) -> np.ndarray
     return base + np.random.default_rng(seed).uniform(0, 0.01 * base, (ranks, steps))
 
 
-@settings(max_examples=3, deadline=None)
+@examples(3)
 @given(
     ranks=st.integers(2, 6),
     steps=st.integers(5, 9),
@@ -117,7 +118,7 @@ def test_a_rank_that_is_always_slower_is_named(
     assert 0.8 * saved <= found.per_step <= 1.1 * saved + 30_000
 
 
-@settings(max_examples=3, deadline=None)
+@examples(3)
 @given(second=st.floats(0.3, 0.9), seed=st.integers(0, 9))
 def test_the_saving_ends_at_the_next_slowest_rank(second: float, seed: int) -> None:
     work = noise(4, 6, seed)
@@ -133,7 +134,7 @@ def test_the_saving_ends_at_the_next_slowest_rank(second: float, seed: int) -> N
     assert abs(found.per_step - saved) <= 0.1 * saved + 30_000
 
 
-@settings(max_examples=3, deadline=None)
+@examples(3)
 @given(
     ranks=st.integers(2, 5), at=st.integers(1, 7), factor=st.floats(1.5, 4), seed=st.integers(0, 9)
 )
@@ -162,14 +163,14 @@ def test_a_straggler_and_a_single_step_are_two_things() -> None:
     assert told[-1].startswith("Once, in step 6, (0,) held all others back by ")
 
 
-@settings(max_examples=3, deadline=None)
+@examples(3)
 @given(ranks=st.integers(2, 6), seed=st.integers(0, 99))
 def test_equal_ranks_name_nobody(ranks: int, seed: int) -> None:
     found = judged(fleet_of(*job(noise(ranks, 8, seed))))
     assert (found.kind, found.hold, found.once) == ("none", None, ())
 
 
-@settings(max_examples=3, deadline=None)
+@examples(3)
 @given(world=st.integers(3, 128), seed=st.integers(0, 9))
 def test_from_less_than_the_whole_group_nobody_is_named(world: int, seed: int) -> None:
     work = noise(2, 6, seed)
@@ -180,7 +181,7 @@ def test_from_less_than_the_whole_group_nobody_is_named(world: int, seed: int) -
     assert told == [f"2 of {world} ranks were read: who holds the job back is unknown."]
 
 
-@settings(max_examples=3, deadline=None)
+@examples(3)
 @given(seed=st.integers(0, 30))
 def test_unequal_inputs_are_told_from_a_slow_rank(seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -255,7 +256,7 @@ def pairs(moves: list[float], steps: int = 5) -> list[Trace]:
     return found
 
 
-@settings(max_examples=3, deadline=None)
+@examples(3)
 @given(slow=st.integers(0, 3), times=st.floats(2.5, 6))
 def test_a_slow_link_is_told_from_others(slow: int, times: float) -> None:
     moves = [500.0] * 4
@@ -272,7 +273,7 @@ def test_links_that_are_alike_are_not_slow() -> None:
     assert slow_links(fleet_of(*pairs([500, 2000])).figures) == ()
 
 
-@settings(max_examples=3, deadline=None)
+@examples(3)
 @given(rank=st.integers(0, 2), delay=st.floats(1500, 9000))
 def test_a_rank_that_begins_late_is_told(rank: int, delay: float) -> None:
     found = fleet_of(*job(noise(3, 6, 0), late=(rank, delay))).verdict

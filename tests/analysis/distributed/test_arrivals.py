@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.critical_path.test_ranks import UNIX, fleet_of, group, stages
 from tests.analysis.critical_path.test_verdict import entry, job
 from tests.builders.drawn import Event, trace_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.critical_path.verdict_texts import verdict_sentences
 from torch_tb_profiler.analysis.distributed.arrivals import arrivals_of
 from torch_tb_profiler.store.model import Trace
@@ -18,7 +19,7 @@ from torch_tb_profiler.store.model import Trace
 RANKS, STEPS = st.integers(2, 6), st.integers(4, 8)
 
 
-@settings(max_examples=5, deadline=None)
+@examples(5)
 @given(ranks=RANKS, steps=STEPS, seed=st.integers(0, 999))
 def test_the_others_wait_for_the_last_beyond_the_next_latest(
     ranks: int, steps: int, seed: int
@@ -34,7 +35,7 @@ def test_the_others_wait_for_the_last_beyond_the_next_latest(
     assert (came.held(np.arange(ranks)) == 0).all()
 
 
-@settings(max_examples=5, deadline=None)
+@examples(5)
 @given(
     ranks=st.integers(3, 6),
     steps=st.integers(5, 8),
@@ -122,7 +123,7 @@ def mesh(slow: int, longer: float, steps: int = 4) -> list[Trace]:
     return found
 
 
-@settings(max_examples=4, deadline=None)
+@examples(4)
 @given(slow=st.integers(0, 3), longer=st.floats(300, 4000))
 def test_who_waited_for_another_before_is_not_to_blame(slow: int, longer: float) -> None:
     """The partner of the slow rank comes last to its second group, too, but only as it had waited."""

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from werkzeug.test import Client
 
 from tests.analysis.distributed.written_ranks import rank_of
 from tests.builders.drawn import trace_of
 from tests.builders.loop import BASE_NS, Event, launched, process, span
-from tests.examples import many
+from tests.examples import examples
 from tests.runs.written_run import WrittenRun
 from tests.web.served import body
 from torch_tb_profiler.analysis.distributed.steps import common_steps, job_steps
@@ -126,7 +126,7 @@ def checked(job: Job) -> Fleet:
 
 
 @given(jobs())
-@settings(max_examples=many(30))
+@examples(30)
 def test_whoever_is_late_is_told_of_the_steps_of_the_job(job: Job) -> None:
     verdict = checked(job).verdict
     assert verdict.usual == pytest.approx(job.step_us * 1000, abs=GAP_US * 1000)

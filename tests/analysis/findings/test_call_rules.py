@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.findings.cases import item, launched, made, rules, span
 from tests.builders.drawn import Event
+from tests.examples import examples
 
 STEPS = 2
 ENGINE = "autograd::engine::evaluate_function: "
@@ -70,7 +71,7 @@ def _layers(rounds: int, weights: int, taking: bool) -> list[Event]:
     return program.listed
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(st.integers(40, 120), st.booleans())
 def test_products_that_share_their_weights_are_a_loop(rounds: int, taking: bool) -> None:
     one = item(made(_layers(rounds, 2, taking)), "many_small_calls")
@@ -81,7 +82,7 @@ def test_products_that_share_their_weights_are_a_loop(rounds: int, taking: bool)
     assert 0.45 < one["share"] < 1
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(st.integers(40, 120))
 def test_a_deep_network_is_none(layers: int) -> None:
     assert "many_small_calls" not in rules(made(_layers(layers, 2 * layers, False)))

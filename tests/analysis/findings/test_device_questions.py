@@ -6,11 +6,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.findings.cases import Findings, item, made, rules, span, steps
 from tests.builders.drawn import Event
+from tests.examples import examples
 
 
 class Vendor(msgspec.Struct, frozen=True):
@@ -89,7 +90,7 @@ def _found(vendor: Vendor, planted: Any, count: int = 6) -> Findings:
 PLACE = st.integers(0, 2)
 
 
-@settings(max_examples=6, deadline=None)
+@examples(6)
 @given(VENDORS, PLACE, st.integers(200, 3000), st.booleans())
 def test_copies_that_nothing_hides(vendor: Vendor, place: int, length: int, hidden: bool) -> None:
     def plant(device: Device) -> None:
@@ -106,7 +107,7 @@ def test_copies_that_nothing_hides(vendor: Vendor, place: int, length: int, hidd
         )
 
 
-@settings(max_examples=6, deadline=None)
+@examples(6)
 @given(VENDORS, PLACE, st.integers(200, 3000), st.booleans())
 def test_communication_beside_nothing(
     vendor: Vendor, place: int, length: int, hidden: bool
@@ -124,7 +125,7 @@ def test_communication_beside_nothing(
         assert one["recoverable_ns"] == pytest.approx(min(length, 6 * KERNEL) * 1e3, rel=0.1)
 
 
-@settings(max_examples=6, deadline=None)
+@examples(6)
 @given(VENDORS, PLACE, st.integers(2500, 6000), st.booleans())
 def test_memory_from_the_driver(vendor: Vendor, place: int, length: int, ahead: bool) -> None:
     def plant(device: Device) -> None:
@@ -141,7 +142,7 @@ def test_memory_from_the_driver(vendor: Vendor, place: int, length: int, ahead: 
         assert item(found, "allocator_churn")["numbers"]["calls"] == 1
 
 
-@settings(max_examples=6, deadline=None)
+@examples(6)
 @given(VENDORS, st.integers(8, 60), st.integers(2, 12), st.integers(2, 6), st.booleans())
 def test_launches_slower_than_their_kernels(
     vendor: Vendor, count: int, kernel: int, times: int, ahead: bool

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.findings.cases import Findings, item, launched, made, rules, span, steps
 from tests.builders.shaped import Shaped
+from tests.examples import examples
 
 QUESTIONS = {
     "costly_order",
@@ -67,7 +68,7 @@ def _cut(shape: list[int], axis: int, size: int) -> tuple[list[list[int]], list[
     return [shape, [], [], [], []], ["", str(axis), "0", str(size), "1"]
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(SIZES, SIZES, st.integers(1, 3), st.sampled_from(["slice", "select", "diagonal", "index"]))
 def test_what_is_thrown_away_is_found(rows: int, width: int, depth: int, part: str) -> None:
     rows, width = 10 * rows, 10 * width + 1
@@ -95,7 +96,7 @@ def test_what_is_thrown_away_is_found(rows: int, width: int, depth: int, part: s
     assert one["recoverable_ns"] == pytest.approx(600e3 * (1 - read), rel=0.05)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(SIZES, st.sampled_from(["all read", "both halves", "read before the part", "most of it"]))
 def test_what_is_read_elsewhere_is_not_thrown_away(rows: int, why: str) -> None:
     shape = [10 * rows, 40]
@@ -113,7 +114,7 @@ def test_what_is_read_elsewhere_is_not_thrown_away(rows: int, why: str) -> None:
     assert "discarded_work" not in asked(found(piece))
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(
     st.integers(2, 9),
     SIZES,
@@ -168,7 +169,7 @@ def test_a_bias_is_no_repeated_input() -> None:
     assert not asked(found(piece))
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.integers(1, 8), st.integers(5, 20), st.booleans(), st.booleans())
 def test_a_costly_order_of_products_is_found(
     small: int, large: int, left: bool, batch: bool
@@ -189,7 +190,7 @@ def test_a_costly_order_of_products_is_found(
     assert one["recoverable_ns"] == pytest.approx(860e3 * (1 - other / now), rel=0.03)
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(st.integers(1, 6), st.integers(8, 20), st.booleans(), st.sampled_from(["add", "add_"]))
 def test_a_sum_of_a_product_of_low_rank_is_a_costly_order(
     rank: int, size: int, scaled: bool, name: str
@@ -211,7 +212,7 @@ def test_a_sum_of_a_product_of_low_rank_is_a_costly_order(
     assert one["recoverable_ns"] == pytest.approx(1e3 * gone, rel=0.05)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(SIZES, st.integers(5, 20), st.booleans())
 def test_a_copy_of_which_a_part_is_read_is_thrown_away(
     rows: int, part: int, elsewhere: bool
@@ -233,7 +234,7 @@ def test_a_copy_of_which_a_part_is_read_is_thrown_away(
         assert one["recoverable_ns"] == pytest.approx(300e3 * (1 - part / shape[0]), rel=0.05)
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(
     st.integers(20, 60),
     st.sampled_from(["index_put_", "scatter_"]),
@@ -306,7 +307,7 @@ def _body(program: Shaped, rows: int) -> None:
             program.call("aten::relu", 50, [[rows, 50]], trains=True)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(SIZES, st.integers(2, 4), st.integers(1, 3), st.booleans())
 def test_a_module_called_again_on_the_same_input_is_found(
     rows: int, calls: int, depth: int, inside: bool
@@ -351,7 +352,7 @@ def test_a_network_of_equal_layers_repeats_nothing() -> None:
     assert not asked(found(recurrent))
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(SIZES, st.booleans())
 def test_what_is_the_same_in_each_step_is_found(size: int, kept: bool) -> None:
     """Of numbers alone for sure, of a tensor that is kept perhaps."""
@@ -376,7 +377,7 @@ def test_what_is_drawn_anew_is_not_the_same() -> None:
     assert not asked(found(piece))
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(st.integers(1, 50), st.integers(1, 9), st.permutations(list(range(8))))
 def test_elements_that_become_more_grow_and_in_any_other_order_do_not(
     first: int, more: int, order: list[int]
@@ -401,7 +402,7 @@ def test_elements_that_become_more_grow_and_in_any_other_order_do_not(
         assert "growing_work" not in rules(program(order))
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(
     st.integers(8, 40),
     st.lists(
@@ -438,7 +439,7 @@ def test_a_python_loop_of_small_calls_is_found(
     assert answer["recoverable_ns"] <= answer["acted_ns"]
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(st.integers(8, 40), st.sampled_from(["layers", "long calls", "optimizer"]))
 def test_layers_and_calls_that_work_are_no_loop(rounds: int, why: str) -> None:
     def piece(program: Shaped) -> None:
@@ -459,7 +460,7 @@ def test_layers_and_calls_that_work_are_no_loop(rounds: int, why: str) -> None:
     assert "many_small_calls" not in rules(found(piece))
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(st.integers(16, 40), st.integers(2, 6), st.integers(1, 12))
 def test_a_loop_over_the_parameters_is_told_as_such(
     parameters: int, length: int, pause: int
@@ -496,7 +497,7 @@ def test_two_places_of_a_program_s_own_are_both_told() -> None:
     assert [one["line"] for one in mine] == ["a.py(3): log", "b.py(9): check"]
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(st.integers(8, 40), st.integers(8, 40), st.integers(1, 3), st.booleans())
 def test_a_large_tensor_that_is_summed_at_once_is_found(
     rows: int, columns: int, depth: int, powers: bool
@@ -515,7 +516,7 @@ def test_a_large_tensor_that_is_summed_at_once_is_found(
     assert one["numbers"]["times"] == min(rows, columns)
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(st.sampled_from(["read again", "not linear", "not summed", "as large"]))
 def test_a_large_tensor_that_is_needed_is_fine(why: str) -> None:
     large = [30, 30, 24]
@@ -535,7 +536,7 @@ def test_a_large_tensor_that_is_needed_is_fine(why: str) -> None:
     assert "large_intermediate" not in asked(found(piece))
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.lists(st.integers(3, 90), min_size=2, max_size=9), st.booleans(), st.booleans())
 def test_padding_is_found(sizes: list[int], written: bool, fits: bool) -> None:
     longest = max(sizes)
@@ -668,7 +669,7 @@ def _layer(program: Shaped, number: int, kind: str, rows: int, width: int, time:
         )
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(networks(), st.integers(4, 70), st.booleans(), st.integers(3, 7))
 def test_healthy_networks_are_asked_in_vain(
     drawn: list[tuple[str, int, float]], rows: int, framed: bool, steps: int
@@ -692,7 +693,7 @@ ODD = st.sampled_from(["", "-1", "9", "[2, 2]", "[]", "nan", "True", "x", "92233
 NAMES = "slice select narrow diagonal index gather pad zeros sort repeat view permute conv2d mm t flatten cat sum randperm trace"
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     st.lists(
         st.tuples(

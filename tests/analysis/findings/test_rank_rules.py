@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.findings.cases import Findings, item, made, rules, span, steps
 from tests.builders.drawn import Event
+from tests.examples import examples
 
 NODE = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
 
@@ -36,7 +37,7 @@ def by_hand(count: int, each: float, product: str = "") -> list[Event]:
     return [*steps(*bounds), *found]
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(count=st.integers(9, 60), each=st.floats(100, 900))
 def test_many_small_collectives_could_be_few(count: int, each: float) -> None:
     found = item(made(by_hand(count, each)), "small_collectives")
@@ -87,7 +88,7 @@ def portions(count: int, where: str, updates: bool = False) -> Findings:
     return made([*steps(*bounds), *found])
 
 
-@settings(max_examples=6, deadline=None)
+@examples(6)
 @given(st.integers(2, 12), st.sampled_from(["hook", "hand"]))
 def test_gradients_that_are_reduced_after_each_portion(count: int, where: str) -> None:
     found = item(portions(count, where), "repeated_reduction")
@@ -141,7 +142,7 @@ def searching(parameters: int, used: int, option: bool = True) -> Findings:
     return made([*steps(*bounds), *found])
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(parameters=st.integers(5, 60))
 def test_a_search_for_unused_parameters_that_finds_none(parameters: int) -> None:
     found = item(searching(parameters, parameters), "machinery_without_use")
@@ -183,7 +184,7 @@ def by_groups(*called: tuple[str, str, float]) -> list[Event]:
     return [*steps(*bounds), *found]
 
 
-@settings(max_examples=6, deadline=None)
+@examples(6)
 @given(tensor=st.floats(200, 900), gathered=st.floats(200, 900), scattered=st.floats(200, 900))
 def test_what_hides_a_collective_depends_on_its_group(
     tensor: float, gathered: float, scattered: float

@@ -7,12 +7,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.findings.cases import Findings, item, made, rules, span
 from tests.builders.drawn import Event
 from tests.builders.shaped import Shaped
+from tests.examples import examples
 
 VENDORS: list[Any] = [{}] + [
     {"deviceProperties": [{"id": 0, "name": name}]}
@@ -66,7 +67,7 @@ def _launch(called: float, begin: float, length: float) -> list[Event]:
     ]
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(
     st.sampled_from(sorted(OPERATORS)),
     st.integers(3, 300),
@@ -95,7 +96,7 @@ def test_what_takes_longer_than_the_like_is_found_with_what_differs(
     )
 
 
-@settings(max_examples=10, deadline=None)
+@examples(10)
 @given(
     st.sampled_from(sorted(OPERATORS)),
     st.integers(3, 300),

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.findings.cases import Findings, item, launched, made, rules, span
 from tests.builders.drawn import Event
+from tests.examples import examples
 from torch_tb_profiler.units import format_count
 
 FORWARD = (("aten::linear", 300.0), ("aten::relu", 100.0), ("aten::mse_loss", 80.0))
-QUICK = settings(max_examples=12, deadline=None)
+QUICK = examples(12)
 
 
 def loop(bodies: Sequence[Sequence[tuple[str, float]]], category: str = "cpu_op") -> list[Event]:

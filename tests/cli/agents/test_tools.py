@@ -133,16 +133,19 @@ def test_answers_name_events_that_open_and_say_what_was_not_recorded(home: Path)
 
 def test_every_example_in_a_description_runs(home: Path) -> None:
     async def use(client: Client) -> None:
-        tried = 0
+        # What several tools say alike is read by one function, and tried with the first of them.
+        tried = set[tuple[str, str]]()
         for tool in (await client.list_tools()).tools:
             for name, value in examples(tool.input_schema):
+                if (name, str(value)) in tried:
+                    continue
+                tried.add((name, str(value)))
                 arguments = TOOLS[tool.name] | {name: value}
                 if name == "sql":
                     del arguments["table"]
                 told = await said(client, tool.name, arguments)
                 assert "No row matches." not in told, arguments
-                tried += 1
-        assert tried > len(TOOLS)
+        assert len(tried) > len(TOOLS)
 
     ask(home, use)
 

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders.nsight import NsightFile, global_id
 from tests.builders.nvprof import NvprofFile
 from tests.builders.rocprofv3 import Call, results, rocpd, three_launches
 from tests.builders.several_processes import Job, add_nsight, write_nsight, write_rocpd
+from tests.examples import examples
 from torch_tb_profiler.analysis.facts import defects
 from torch_tb_profiler.analysis.facts.rank_parts import UNRANKED
 from torch_tb_profiler.runs.import_job import read_parts
@@ -76,7 +77,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "report.sqlite"
 
 
-@settings(deadline=None, max_examples=12)
+@examples(12)
 @given(st.sampled_from(sorted(WRITERS)), st.lists(JOBS, min_size=1, max_size=2), st.booleans())
 def test_each_process_with_device_work_has_its_own_events_alone(
     name: str, drawn: list[Job], same_device: bool
@@ -117,7 +118,7 @@ def test_each_process_with_device_work_has_its_own_events_alone(
         assert (facts.summary.rank, facts.summary.world_size) == (None, None)
 
 
-@settings(deadline=None, max_examples=10)
+@examples(10)
 @given(st.sampled_from(sorted(WRITERS)), JOBS, st.integers(0, 4))
 def test_processes_that_run_their_collectives_together_are_of_one_job(
     name: str, job: Job, skipped: int
@@ -142,7 +143,7 @@ def test_processes_that_run_their_collectives_together_are_of_one_job(
     assert sorted(map(len, found)) == sorted((job.ranks, 2))
 
 
-@settings(deadline=None, max_examples=12)
+@examples(12)
 @given(st.integers(1, 3), st.sets(st.integers(1, 40), min_size=1), st.data())
 def test_work_without_a_process_is_tied_by_ids_of_one_process_alone(
     processes: int, ids: set[int], data: st.DataObject

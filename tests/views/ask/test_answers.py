@@ -9,11 +9,12 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.builders.drawn import events, trace_of
+from tests.examples import examples
 from tests.views import hand_made
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import Selection, select
@@ -86,7 +87,7 @@ def of_median(of: TableSource) -> TableSource:
     place=st.sampled_from(sorted(NAMES)),
     cut=st.tuples(st.integers(0, 30), st.integers(1, 30)),
 )
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_what_is_found_is_in_the_recording_with_the_time_of_its_table(
     name: str, place: str, cut: tuple[int, int]
 ) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.critical_path.test_ranks import fleet_of
 from tests.analysis.critical_path.test_verdict import job
+from tests.examples import examples
 from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.distributed.payload import PlacedWorker, distributed_payload
 from torch_tb_profiler.views.distributed.wire import DistributedPayload
@@ -28,7 +29,7 @@ def drawn_work(draw: st.DataObject, ranks: int, steps: int) -> np.ndarray:
     return 400 + np.random.default_rng(seed).uniform(0, 4, (ranks, steps))
 
 
-@settings(max_examples=8, deadline=None)
+@examples(8)
 @given(
     st.data(),
     st.integers(3, 6),
@@ -65,7 +66,7 @@ def test_who_is_named_costs_what_the_verdict_says(
         assert waited.worker == other
 
 
-@settings(max_examples=3, deadline=None)
+@examples(3)
 @given(st.data(), st.integers(2, 4), st.sampled_from([8, 128]))
 def test_of_a_part_of_the_ranks_nobody_is_named(
     data: st.DataObject, ranks: int, world: int

@@ -10,12 +10,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.efficiency.cases import H100, inputs
 from tests.analysis.findings.cases import NVIDIA, entries_of, launched, span, steps
 from tests.builders.drawn import Event, trace_of
+from tests.examples import examples
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.findings.not_judged import UNSURE
 from torch_tb_profiler.analysis.insight import build_insight
@@ -184,7 +185,7 @@ def test_names_of_a_trace_are_only_texts(name: str) -> None:
     assert len(one.sentence) < 500
 
 
-@settings(max_examples=4)
+@examples(4)
 @given(
     st.sampled_from(
         ("execute_context_0(0)_generation_4(4)", "step[DECODE bs=4]", "decode[bs=4 tok=4]")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -162,18 +162,21 @@ def _of_steps(told: Answered) -> Iterator[str]:
 
 
 def _of_words(told: Answered) -> Iterator[str]:
+    vendors = {trace.facts.summary.vendor for trace in told.run}
+    yield from broken_words(told.answer, vendors, any(map(_knows_devices, told.run)))
+
+
+def broken_words(answer: Answer, vendors: Collection[str], on_device: bool) -> Iterator[str]:
     """No share is above all; of a recording of a host alone nothing is said about accelerators, in what to try and the code for it
-    neither, and of other vendors' devices nothing that is NVIDIA's.
+    neither, and of other ``vendors``' devices nothing that is NVIDIA's.
     """
-    answer = told.answer
     for finding in answer["findings"]:
         if finding["share"] is not None and finding["share"] > 1:
             yield f"a share above all: {finding['rule']}"
     if not answer["step_ns"]:
         return
-    known = {trace.facts.summary.vendor for trace in told.run} - {""}
-    pattern = None if not known or "nvidia" in known else OF_NVIDIA
-    if not any(map(_knows_devices, told.run)):
+    pattern = None if "nvidia" in vendors or not any(vendors) else OF_NVIDIA
+    if not on_device:
         pattern = OF_DEVICES
     for text in texts_of(answer) if pattern else ():
         if found := pattern.search(text):

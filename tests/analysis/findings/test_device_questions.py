@@ -168,7 +168,7 @@ def test_launches_that_wait_for_their_kernels_are_told_as_such(
         for number in range(count):
             device.number += 1
             at = device.now + (2 if waits else kernel + 10)
-            args = {"correlation": device.number}
+            args: dict[str, Any] = {"correlation": device.number}
             name = ("one_kernel", "other_kernel", "third_kernel", "last_kernel")[number % 4]
             device.listed.append(span("kernel", name, at, kernel, 7, **args))
             device.host(vendor.launch, kernel + 8, **args)

@@ -178,8 +178,8 @@ def broken_words(answer: Answer, vendors: Collection[str], on_device: bool) -> I
     pattern = None if "nvidia" in vendors or not any(vendors) else OF_NVIDIA
     if not on_device:
         pattern = OF_DEVICES
-    for text in texts_of(answer) if pattern else ():
-        if found := pattern.search(text):
+    for text in texts_of(answer):
+        if pattern and (found := pattern.search(text)):
             yield f"a word of accelerators on a host, or of another vendor: {found[0]} ({text})"
 
 

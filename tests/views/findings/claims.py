@@ -21,6 +21,7 @@ import numpy as np
 import torch_tb_profiler
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.findings.order import FEW_STEPS
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.step_findings import findings_of
 from torch_tb_profiler.api.fleets import fleet_places
@@ -299,7 +300,8 @@ def _of_order(answer: Answer) -> Iterator[str]:
     """What happened once is never first where something else costs time; what another finding tells of stands behind it."""
     timed = [one for one in answer["findings"] if one["recoverable_ns"] and not one["artefact"]]
     once = [one["often"].startswith("once") for one in timed]
-    if once and once[0] and not all(once):
+    # Of two steps none is one alone.
+    if once and once[0] and not all(once) and answer["steps"] >= FEW_STEPS:
         yield f"first is what happened once: {timed[0]['rule']}"
     for number, finding in enumerate(answer["findings"]):
         other = finding["holds"]
@@ -307,6 +309,7 @@ def _of_order(answer: Answer) -> Iterator[str]:
             other is not None
             and other >= number
             and not answer["findings"][other]["often"].startswith("once")
+            and not answer["findings"][other]["artefact"]
         ):
             yield f"{finding['rule']} stands before {answer['findings'][other]['rule']}"
 

@@ -157,7 +157,7 @@ def test_launches_slower_than_their_kernels(
     assert "idle_queue" not in found
 
 
-@settings(max_examples=6, deadline=None)
+@examples(6)
 @given(VENDORS, st.integers(8, 40), st.integers(8, 200), st.booleans())
 def test_launches_that_wait_for_their_kernels_are_told_as_such(
     vendor: Vendor, count: int, kernel: int, waits: bool
@@ -169,7 +169,7 @@ def test_launches_that_wait_for_their_kernels_are_told_as_such(
         for number in range(count):
             device.number += 1
             at = device.now + (2 if waits else kernel + 10)
-            args = {"correlation": device.number}
+            args: dict[str, Any] = {"correlation": device.number}
             name = ("one_kernel", "other_kernel", "third_kernel", "last_kernel")[number % 4]
             device.listed.append(span("kernel", name, at, kernel, 7, **args))
             device.host(vendor.launch, kernel + 8, **args)

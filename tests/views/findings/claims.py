@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ import numpy as np
 import torch_tb_profiler
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
+from torch_tb_profiler.analysis.findings.order import FEW_STEPS
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.step_findings import findings_of
 from torch_tb_profiler.api.fleets import fleet_places
@@ -162,21 +163,24 @@ def _of_steps(told: Answered) -> Iterator[str]:
 
 
 def _of_words(told: Answered) -> Iterator[str]:
+    vendors = {trace.facts.summary.vendor for trace in told.run}
+    yield from broken_words(told.answer, vendors, any(map(_knows_devices, told.run)))
+
+
+def broken_words(answer: Answer, vendors: Collection[str], on_device: bool) -> Iterator[str]:
     """No share is above all; of a recording of a host alone nothing is said about accelerators, in what to try and the code for it
-    neither, and of other vendors' devices nothing that is NVIDIA's.
+    neither, and of other ``vendors``' devices nothing that is NVIDIA's.
     """
-    answer = told.answer
     for finding in answer["findings"]:
         if finding["share"] is not None and finding["share"] > 1:
             yield f"a share above all: {finding['rule']}"
     if not answer["step_ns"]:
         return
-    known = {trace.facts.summary.vendor for trace in told.run} - {""}
-    pattern = None if not known or "nvidia" in known else OF_NVIDIA
-    if not any(map(_knows_devices, told.run)):
+    pattern = None if "nvidia" in vendors or not any(vendors) else OF_NVIDIA
+    if not on_device:
         pattern = OF_DEVICES
-    for text in texts_of(answer) if pattern else ():
-        if found := pattern.search(text):
+    for text in texts_of(answer):
+        if pattern and (found := pattern.search(text)):
             yield f"a word of accelerators on a host, or of another vendor: {found[0]} ({text})"
 
 
@@ -296,7 +300,8 @@ def _of_order(answer: Answer) -> Iterator[str]:
     """What happened once is never first where something else costs time; what another finding tells of stands behind it."""
     timed = [one for one in answer["findings"] if one["recoverable_ns"] and not one["artefact"]]
     once = [one["often"].startswith("once") for one in timed]
-    if once and once[0] and not all(once):
+    # Of two steps none is one alone.
+    if once and once[0] and not all(once) and answer["steps"] >= FEW_STEPS:
         yield f"first is what happened once: {timed[0]['rule']}"
     for number, finding in enumerate(answer["findings"]):
         other = finding["holds"]
@@ -304,6 +309,7 @@ def _of_order(answer: Answer) -> Iterator[str]:
             other is not None
             and other >= number
             and not answer["findings"][other]["often"].startswith("once")
+            and not answer["findings"][other]["artefact"]
         ):
             yield f"{finding['rule']} stands before {answer['findings'][other]['rule']}"
 

@@ -8,11 +8,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests import public
+from tests.analysis.findings.cases import of_some_program, span, steps
+from tests.builders.drawn import Event, trace_of
 from tests.conftest import REAL_TRACES, REPOSITORY
-from tests.views.findings.claims import Answered, answers_of, broken
+from tests.examples import examples
+from tests.views.findings.claims import Answered, answers_of, broken, broken_alone, broken_words
+from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.insight import build_insight
+from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.views.findings.payload import Source, findings_payload
 
 pytestmark = pytest.mark.slow
 
@@ -77,6 +87,89 @@ def test_of_a_case_nothing_is_said_that_is_not_so(folder: Path | None) -> None:
     if folder is None:
         pytest.skip("the small inputs (../shared/cases) are not on this machine")
     _check(answers_of(folder))
+
+
+_HOST = (
+    "aten::mm",
+    "aten::copy_",
+    "aten::to",
+    "aten::nonzero",
+    "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__",
+    "gloo:all_reduce",
+    "train.py(7): log",
+    "copy.py(118): deepcopy",
+    "Optimizer.step#SGD.step",
+    "",
+)
+_ON_DEVICE = {
+    "": (),
+    "cuda": ("gemm_f32", "volta_sgemm_128x64_nn", "ncclDevKernel_AllReduce", "Memcpy HtoD (Pageable -> Device)"),
+    "hip": ("gemm_f32", "Cijk_Alik_Bljk_SB", "ncclDevKernel_Generic", "CopyHostToDevice"),
+}  # fmt: skip
+PIECE = st.tuples(
+    st.integers(0, 13),
+    st.floats(1, 900),
+    st.sampled_from((1.0, 1.0, 1.0, 0.25, 4.0)),
+    st.booleans(),
+)
+"""What happens, for how long, µs, how many times as long it takes in every third step, and whether the host waits for it then."""
+
+
+def _entries(
+    pieces: list[tuple[int, float, float, bool]], count: int, api: str, rest: float
+) -> list[Event]:
+    """Steps in which the same happens, one after the other; device work follows its launch on one stream."""
+    entries: list[Event] = []
+    bounds, now, free, number = [], 1000.0, 0.0, 0
+    names = (*_HOST, *_ON_DEVICE[api])
+    for step in range(count):
+        begin = now
+        entries.append(span("cpu_op", "aten::add", now, 5))
+        now += 6
+        for at, length, times, waits in pieces:
+            name = names[at % len(names)]
+            took = length * (times if step % 3 == 1 else 1.0)
+            if name in _ON_DEVICE[api]:
+                number += 1
+                copies = "emcpy" in name or name.startswith("Copy")
+                category = "gpu_memcpy" if copies else "kernel"
+                free = max(free, now + 3) + took
+                call = f"{api}{'MemcpyAsync' if copies else 'LaunchKernel'}"
+                args = {"correlation": number}
+                entries.append(span("cuda_runtime", call, now, 2, **args))
+                entries.append(span(category, name, free - took, took, 7, **args))
+                now += 3
+                if waits:
+                    ends = max(free - now, 1)
+                    entries.append(span("cuda_runtime", f"{api}StreamSynchronize", now, ends))
+                    now += ends + 1
+                continue
+            kind = "python_function" if "): " in name else "user_annotation"
+            if name:
+                entries.append(span("cpu_op" if "aten" in name else kind, name, now, took))
+            now += took + 1
+        now = max(now, free if rest > 50 else now) + rest
+        bounds.append((begin, now))
+    return [*entries, *(steps(*bounds) if count > 1 else [])]
+
+
+@examples(250)
+@given(
+    st.lists(PIECE, min_size=2, max_size=25),
+    st.integers(1, 9),
+    st.sampled_from(("", "cuda", "hip")),
+    st.floats(1, 300),
+)
+def test_of_a_generated_trace_nothing_is_said_that_is_not_so(
+    pieces: list[tuple[int, float, float, bool]], count: int, api: str, rest: float
+) -> None:
+    trace = trace_of(_entries(pieces, count, api, rest))
+    facts = of_some_program(derive(trace))
+    answer = msgspec.to_builtins(
+        findings_payload(Source(trace, facts, build_insight(trace, facts), "worker", "1"))
+    )
+    on_device = bool((trace["spans"]["role"] == Role.RUNTIME).any())
+    assert not [*broken_alone(answer), *broken_words(answer, {facts.summary.vendor}, on_device)]
 
 
 def _lie(**changed: Any) -> list[str]:

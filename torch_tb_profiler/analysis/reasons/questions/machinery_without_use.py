@@ -4,7 +4,7 @@ Evidence, by what it is:
 
 - anomaly detection: backward functions check their gradients for NaN (``aten::_is_any_true`` called by
   ``autograd::engine::evaluate_function``, which nothing else does), and operators of the forward pass keep the Python stack
-  (``format_stack`` called by an operator; without stacks the time that even the cheapest of these operators takes beyond what others do);
+  (``format_stack`` called by an operator);
 - dropout that makes a mask, or calls what does, where nothing has a backward pass; with it goes all but the products of attention that
   takes its plain path on a host because of it;
 - gradients that are filled with zeros beneath ``Optimizer.zero_grad`` and added to beneath ``AccumulateGrad``;
@@ -50,8 +50,6 @@ _CHECKS = regex(r"aten::(?:isnan|_is_any_true|item)$")
 _SURE = "aten::_is_any_true"
 _NODE = regex(r"autograd::engine::evaluate_function")
 _STACK = regex(r"(?:^|.*/)traceback\.py\(\d+\): format_stack$")
-_CHEAP = 10
-"""Percentile of the own time of operators that stands for those that compute next to nothing."""
 _PLAIN = regex(r"aten::_scaled_dot_product_attention_math$")
 _PRODUCT = regex(r"aten::(?:bmm|baddbmm)$")
 _ZERO = regex(r"aten::(?:zero_|_foreach_zero_)$")
@@ -113,24 +111,7 @@ def _anomaly(context: RuleContext) -> _Machine | None:
     return _Machine(
         unique_values(checks, stacks),
         {"checks": context.per_step(sure), "stacks": context.per_step(stacks)},
-        parts=None if len(stacks) else _kept_stacks(context),
     )
-
-
-def _kept_stacks(context: RuleContext) -> tuple[Ints, Ints, Ints] | None:
-    """Where stacks were written down unrecorded: operators of the forward pass, and the time in each that even the
-    cheapest of them takes beyond what other operators do: ``(row, start, end)``.
-    """
-    spans, host = context.trace["spans"], context.scene.graph.host
-    made = context.training.differentiated
-    time = np.zeros(spans.n + 1, np.int64)
-    np.add.at(time, host.span, host.end - host.start)
-    others = np.setdiff1d(context.operators, made)
-    if not len(made) or not len(others):
-        return None
-    extra = int(np.percentile(time[made], _CHEAP) - np.median(time[others]))
-    start = spans["start"][made]
-    return made, start, start + np.minimum(spans["dur"][made], max(extra, 0))
 
 
 def _dropout(context: RuleContext) -> _Machine | None:

@@ -12,7 +12,8 @@ what these call of Python's own, outside of every operator and library. On a hos
 while no other one worked, by the call before it (within one pass only beyond 1 ms: less is the usual time from one operator to the next), and
 without frames the operators that train nothing. Three places at most.
 Change: that function, or that time, is gone. Certain where a known fix avoids the call (``catalogue.json``); likely where it takes a third of
-the step, or is a Python loop of a thousand calls; else theoretical, because what it does may be needed. Wrong where it is the work itself, such
+the step (time without a record only in half of the steps, or at a regular distance: else it is the machine's), or is a Python loop of a
+thousand calls; else theoretical, because what it does may be needed. Wrong where it is the work itself, such
 as in a program without modules, and where recording each Python call is what takes the time.
 """
 

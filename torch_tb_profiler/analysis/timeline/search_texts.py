@@ -13,10 +13,9 @@ import msgspec
 import numpy as np
 import re2
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.timeline.kinds import ChosenKind
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.strings import StringTable
 
 LONGEST_QUERY = 4096
@@ -148,9 +147,3 @@ def compiled(pattern: str, case: bool) -> tuple[Callable[[memoryview], bool], in
         )
     search = program.search
     return lambda text: search(text) is not None, program.programsize
-
-
-def used_strings(column: Array, strings: int) -> Mask:
-    """Which strings occur in a column, bool of shape (strings + 1,); the last entry is for −1."""
-    used = mask_of(strings + 1, column)
-    return used

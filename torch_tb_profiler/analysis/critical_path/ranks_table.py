@@ -9,14 +9,13 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import picked
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
-from torch_tb_profiler.analysis.critical_path.table import KINDS
+from torch_tb_profiler.analysis.critical_path.table import KEYS, KINDS
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.strings import StringBuilder, StringTable
 
 _C = DisplayColumn
-_KEYS = np.array(list(KINDS), object)
 RANKS_PATH = DisplaySpec(
     "ranks_path",
     "What the end of each step waited for on any rank, back to its begin, in time order; the segments of a step cover"
@@ -61,7 +60,7 @@ def ranks_table(
     strings, columns = origin_columns(rank, event, open_rank)
     return RANKS_PATH.build(
         strings,
-        kind=_KEYS[path.cause[row]].tolist(),
+        kind=KEYS[path.cause[row]].tolist(),
         step=path.step[row],
         rank=[workers[number][0] for number in rank.tolist()],
         worker=[workers[number][1] for number in rank.tolist()],

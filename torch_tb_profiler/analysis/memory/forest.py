@@ -1,15 +1,12 @@
-"""The calls around allocations as forests, and sums over subtrees."""
+"""The calls around allocations as forests."""
 
 from __future__ import annotations
-
-from itertools import pairwise
 
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.nesting import depths
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Mask
 from torch_tb_profiler.store.insight import Insight
 
 DEEPEST = 256
@@ -22,35 +19,24 @@ class Forest(msgspec.Struct, frozen=True):
     parent: position; −1 none.
     name: insight string.
     outermost: no ancestor has its name.
-    levels: positions by depth, the roots first.
     """
 
     parent: Array
     name: Array
     outermost: Mask
-    levels: tuple[Ints | slice, ...]
 
 
 def operator_forest(insight: Insight) -> Forest:
     """The operator calls that allocated or released, and the operators around them."""
     nodes = insight["memory_nodes"]
-    depth = nodes["depth"]
-    bounds = np.searchsorted(
-        depth, np.arange(int(depth.max(initial=-1)) + 2, dtype=depth.dtype)
-    ).tolist()
-    levels = tuple(slice(low, high) for low, high in pairwise(bounds))
-    return Forest(nodes["parent"], nodes["name"], nodes["outermost"] == 1, levels)
+    return Forest(nodes["parent"], nodes["name"], nodes["outermost"] == 1)
 
 
 def module_forest(insight: Insight) -> Forest:
     """All paths; those that are not modules are empty children of their module."""
     paths = insight["paths"]
     parent, name = modules_of_paths(paths)[paths["parent"]], paths["name"]
-    depth = depths(parent)
-    order = np.argsort(depth, kind="stable")
-    bounds = np.searchsorted(depth[order], np.arange(int(depth.max(initial=-1)) + 2)).tolist()
-    levels = tuple(order[low:high] for low, high in pairwise(bounds))
-    return Forest(parent, name, outermost(parent, name), levels)
+    return Forest(parent, name, outermost(parent, name))
 
 
 def outermost(parent: Array, name: Array) -> Mask:
@@ -66,11 +52,3 @@ def outermost(parent: Array, name: Array) -> Mask:
         active, above = active[~same], parent[above[~same]]
         active, above = active[above >= 0], above[above >= 0]
     return is_outermost
-
-
-def beneath(trees: Forest, own: Ints) -> Ints:
-    """Sums of a value over every node and all its descendants."""
-    total: Ints = own.copy()
-    for level in reversed(trees.levels[1:]):
-        np.add.at(total, trees.parent[level], total[level])
-    return total

@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.arrays.nesting import climb
-from torch_tb_profiler.analysis.memory.forest import beneath, module_forest, operator_forest
+from torch_tb_profiler.analysis.arrays.nesting import climb, subtree_totals
+from torch_tb_profiler.analysis.memory.forest import module_forest, operator_forest
 from torch_tb_profiler.analysis.memory.window import Window, records_in
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
 from torch_tb_profiler.store.columns import Ints
@@ -66,7 +66,7 @@ def usage(insight: Insight, device: int, window: Window | None, group: MemoryGro
         "allocations": np.bincount(growing, minlength=n),
         "allocated": sum_by(growing, n, size[known & grows]),
     }
-    totals = {key: beneath(trees, column) for key, column in own.items()}
+    totals = {key: subtree_totals(trees.parent, column) for key, column in own.items()}
     first = np.flatnonzero(trees.outermost)
     by_name = {
         key: sum_by(trees.name[first], texts, column[first]) for key, column in totals.items()

@@ -7,9 +7,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import subtree_totals
+from torch_tb_profiler.analysis.arrays.numbering import number_tree
 from torch_tb_profiler.analysis.figures.selection import Selection, mask, sums_over
 from torch_tb_profiler.analysis.module.modules import path_sums
-from torch_tb_profiler.analysis.module.numbering import number_tree
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts

@@ -19,10 +19,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import depths, nearest, subtree_totals
+from torch_tb_profiler.analysis.arrays.numbering import number_tree
 from torch_tb_profiler.analysis.facts.operators import DEEP
 from torch_tb_profiler.analysis.figures.selection import Selection, mask, sums_over
 from torch_tb_profiler.analysis.module.named_modules import MOST_LEVELS
-from torch_tb_profiler.analysis.module.numbering import number_tree
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind

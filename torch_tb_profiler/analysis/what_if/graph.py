@@ -26,13 +26,9 @@ the time at which they came, so what a point waits for stands before it.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
-from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.critical_path.device import Begin, DeviceWork
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence
 from torch_tb_profiler.analysis.critical_path.host import HostSegments
@@ -83,34 +79,13 @@ class Graph(msgspec.Struct, frozen=True, dict=True):
     joined: Ints
     after: Array
 
-    @cached_property
-    def _bounds(self) -> tuple[Ints, Ints, Ints]:
-        """The segments in which moments of ``since`` or ``until`` lie, ascending, and the position of each one's."""
-        segments = np.concatenate((self.since.segment, self.until.segment))
-        row, place = group_rows((segments,))
-        since, until = np.split(place, 2)
-        return segments[row], since, until
-
     def between(self, segment_ns: Array) -> Array:
         """Time from ``since`` to ``until`` of each host point, ns, float64, if the segments last so long."""
         if not len(segment_ns):
             return np.asarray(self.until.outside - self.since.outside)
-        bounds, since, until = self._bounds
-        passed = np.zeros(len(bounds))
-        np.cumsum(np.add.reduceat(segment_ns, bounds)[:-1], out=passed[1:])
-        after = self.until.clock(segment_ns, passed[until])
-        return np.asarray(after - self.since.clock(segment_ns, passed[since]))
-
-    def host_time(self) -> Array:
-        """How long each segment of a host thread lasts without waiting, ns, float64."""
-        host, points = self.host, self.points
-        length = (host.end - host.start).astype(np.float64)
-        waits = points.reach < points.time
-        for track in np.unique(points.track[waits]).tolist():
-            own, mine = host.of_track(track), waits & (points.track == track)
-            waited = union(points.reach[mine], points.time[mine])
-            length[own] -= measure(waited, host.start[own], host.end[own])
-        return length
+        passed = np.cumsum(segment_ns) - segment_ns
+        since, until = (side.clock(segment_ns, passed) for side in (self.since, self.until))
+        return np.asarray(until - since)
 
 
 def build_graph(trace: Trace, facts: Facts, evidence: Evidence) -> Graph:

@@ -62,8 +62,9 @@ class Places(msgspec.Struct, frozen=True):
     outside: Array
 
     def clock(self, segment_ns: Array, passed: Array) -> Array:
-        """The clock of their threads then, ns; ``passed``: at the begin of each one's segment."""
-        return np.asarray(passed + self.share * segment_ns[self.segment] + self.outside)
+        """The clock of their threads then, ns; ``passed``: at the begin of each segment."""
+        own = self.segment
+        return np.asarray(passed[own] + self.share * segment_ns[own] + self.outside)
 
 
 class _Part(msgspec.Struct, frozen=True):

@@ -14,19 +14,12 @@ from tests.analysis.timeline.made_up import traces, windows
 from tests.builders.drawn import Event, trace_of
 from tests.builders.loop import span
 from tests.examples import examples
-from torch_tb_profiler.analysis.timeline import area as module
 from torch_tb_profiler.analysis.timeline.area import Area, Overlap, area_of
 from torch_tb_profiler.analysis.timeline.kinds import KIND_OF_LOOK, KINDS
 from torch_tb_profiler.store.timeline_schema import GroupKind, Look
 
 US = 1000
 DEVICE = (Look.KERNEL, Look.MEMCPY, Look.MEMSET, Look.COMMUNICATION)
-
-
-@pytest.fixture(autouse=True)
-def few_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As few as in the traces, so that every way to their columns is taken."""
-    monkeypatch.setattr(module, "_FEW", 2)
 
 
 def times(found: Chart) -> tuple[list[int], list[int]]:

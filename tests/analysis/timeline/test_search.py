@@ -21,7 +21,6 @@ from torch_tb_profiler.analysis.timeline.kinds import KIND_OF_LOOK, KINDS
 from torch_tb_profiler.analysis.timeline.search import Hits, Search
 from torch_tb_profiler.analysis.timeline.search_texts import LONGEST_TEXT, Query, Texts
 from torch_tb_profiler.errors import BadRequest, Busy
-from torch_tb_profiler.store.strings import StringTable
 
 COLUMNS = {
     "operator_args": ("dims", "types", "strides", "concrete", "stack"),
@@ -295,19 +294,6 @@ def test_patterns_look_at_the_begin_of_endless_texts() -> None:
     found = named("x" * LONGEST_TEXT + "needle", "needle")
     assert count(found, "needle", regex=True) == 1
     assert count(found, "needle") == 2
-
-
-def test_texts_too_many_to_keep_are_folded_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = Texts(StringTable.of(["Ab", "b", ""]), np.array([0, 1, 2, -1]))
-    assert texts.matching(Query("B")).tolist() == [True, True, False, False]
-    monkeypatch.setattr(search_texts, "FOLDED_BYTES", 0)
-    again = Texts(StringTable.of(["Ab", "b", ""]), np.array([0, 1, 2, -1]))
-    assert (
-        again.matching(Query("B")).tolist()
-        == again.matching(Query("B")).tolist()
-        == [True, True, False, False]
-    )
-    assert again.matching(Query("b", case=True)).tolist() == [True, True, False, False]
 
 
 def test_few_results_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -171,6 +171,14 @@ def extreme_by(extreme: np.ufunc, group: Array, groups: int, values: Array) -> I
     return result
 
 
+def stable_order(values: Array) -> Ints:
+    """Positions in the order of integers, equal ones as they stand; those of 16 bits numpy sorts in linear time."""
+    bounds = np.iinfo(np.int16)
+    low, high = int(values.min(initial=0)), int(values.max(initial=0))
+    narrow = bounds.min <= low and high <= bounds.max
+    return np.argsort(values.astype(np.int16) if narrow else values, kind="stable")
+
+
 def sorted_within(group: Array, values: Array) -> tuple[Ints, Ints]:
     """``(group, values)`` in the order of the group, then of the value; int64 of the same shape.
 

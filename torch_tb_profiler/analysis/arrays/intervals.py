@@ -6,7 +6,6 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
-from torch_tb_profiler.analysis.arrays.nesting import BLOCK
 from torch_tb_profiler.native import kernels
 from torch_tb_profiler.native.kernels import compiled_as
 from torch_tb_profiler.store.columns import Array, Ints
@@ -75,14 +74,8 @@ def shared(start: Ints, end: Ints, points: Intervals) -> tuple[Ints, Ints, Ints]
 
 def window_at(start: Ints, end: Ints, time: Ints) -> Array:
     """The window [start, end) that contains each time, −1 none; int32. Windows are ascending and do not overlap."""
-    result = np.full(len(time), -1, np.int32)
-    for begin in range(0, len(time) if len(end) else 0, BLOCK):
-        block = time[begin : begin + BLOCK]
-        window = np.searchsorted(start, block, side="right") - 1
-        result[begin : begin + BLOCK] = np.where(
-            (window >= 0) & (block < end[np.maximum(window, 0)]), window, -1
-        )
-    return result
+    window = np.searchsorted(start, time, side="right").astype(np.int32) - 1
+    return np.where((window >= 0) & (time < np.append(end, 0)[window]), window, np.int32(-1))
 
 
 def intersect(a: Intervals, b: Intervals) -> Intervals:

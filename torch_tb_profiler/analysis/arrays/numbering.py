@@ -13,7 +13,7 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, stable_order
 from torch_tb_profiler.analysis.arrays.nesting import depths, nearest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
@@ -77,8 +77,7 @@ def number_paths(
     pooled = ~shallow & ~layout.settled
     path = np.where(layout.settled, layout.given, -1).astype(np.int32)
     order = np.flatnonzero(shallow & ~layout.settled)
-    # numpy sorts 16-bit integers stably in linear time.
-    order = order[np.argsort(depth[order].astype(np.uint16), kind="stable")]
+    order = order[stable_order(depth[order])]
     levels = int(depth[order].max(initial=-1)) + 1
     bounds = np.searchsorted(depth[order], np.arange(levels + 1))
     for begin, end in pairwise(bounds.tolist()):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, stable_order
 from torch_tb_profiler.analysis.arrays.nesting import nearest, still_open
 from torch_tb_profiler.analysis.critical_path.device import in_call
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
@@ -96,8 +96,7 @@ def host_segments(trace: Trace, facts: Facts, blocking: Mask) -> HostSegments:
     position[row] = np.arange(len(row))
     parent = position[facts["span_links"]["parent"][row]]
     del position
-    # numpy sorts 16-bit integers stably in linear time.
-    order = np.argsort(track.astype(np.uint16) if tracks < 1 << 16 else track, kind="stable")
+    order = stable_order(track)
     none = np.zeros(0, np.int64)
     parts = [(none, none, none)]
     for rows in np.split(order, np.searchsorted(track[order], np.arange(1, tracks))):

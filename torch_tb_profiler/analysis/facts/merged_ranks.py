@@ -31,8 +31,6 @@ from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 MOST_RANKS = 4096
 _HOST_ROLES = (Role.OPERATOR, Role.RUNTIME, Role.ANNOTATION, Role.PYTHON)
 _ROLES = len(Role)
-_BLOCK = 1 << 18
-"""Rows counted at a time: a column of a large trace dominates memory."""
 
 _BRACKETS = r"\[[^\]]{1,80}\]|\([^)]{1,80}\)|\{[^}]{1,80}\}|<[^>]{1,80}>"
 
@@ -136,12 +134,8 @@ def _processes(trace: Trace) -> _Processes | None:
     spans = trace["spans"]
     if not 2 <= len(pids) <= MOST_RANKS or not spans.n:
         return None
-    counts = np.zeros(len(pids) * _ROLES, np.int64)
-    for first in range(0, spans.n, _BLOCK):
-        rows = slice(first, first + _BLOCK)
-        counts += np.bincount(
-            of_track[spans["track"][rows]] * _ROLES + spans["role"][rows], minlength=len(counts)
-        )
+    key = of_track[spans["track"]] * _ROLES + spans["role"]
+    counts = np.bincount(key, minlength=len(pids) * _ROLES)
     does = counts.reshape(len(pids), _ROLES) > 0
     host = np.asarray(does[:, _HOST_ROLES].any(axis=1))
     if int(host.sum()) < 2:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, stable_order
 from torch_tb_profiler.analysis.arrays.nesting import nest
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Trace
@@ -21,10 +21,7 @@ def span_at(trace: Trace, track: Array, time: Ints) -> Ints:
     rows = np.flatnonzero(is_wanted[spans["track"]])
     if not len(rows):
         return np.full(len(track), -1, np.int64)
-    own = spans["track"][rows]
-    # numpy sorts 16-bit integers stably in linear time.
-    narrow = own.astype(np.uint16) if trace["tracks"].n <= 1 << 16 else own
-    rows = rows[np.argsort(narrow, kind="stable")]
+    rows = rows[stable_order(spans["track"][rows])]
     key, wanted = _keys(spans["track"][rows], spans["start"][rows], track, time)
     position = np.searchsorted(key, wanted, side="right") - 1
     span = rows[np.maximum(position, 0)]

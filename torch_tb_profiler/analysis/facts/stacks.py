@@ -14,10 +14,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import extreme_by, mask_of, picked, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest, with_ancestors
-from torch_tb_profiler.analysis.arrays.numbering import number_tree
+from torch_tb_profiler.analysis.arrays.numbering import PathLayout, number_paths, number_tree
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.host_names import distinct
-from torch_tb_profiler.analysis.facts.replay_calls import ReplayedCalls, joined
+from torch_tb_profiler.analysis.facts.replay_calls import ReplayedCalls, joined, with_callers
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
@@ -165,40 +165,20 @@ def with_replayed(stacks: Stacks, trace: Trace, tree: CallTree, replayed: Replay
     if not len(replayed):
         return stacks
     calls = trace["captured_calls"]
-    caller, name = calls["parent"].tolist(), calls["name"].tolist()
-    is_frame = (calls["role"] == Role.PYTHON).tolist()
-    parents, frames = stacks.parent.tolist(), stacks.frame.tolist()
-    interned: dict[tuple[int, int], int] = {}
-    known: dict[tuple[int, int], int] = {}
-
-    def stack_of(base: int, call: int) -> int:
-        path = []
-        while call >= 0 and (base, call) not in known:
-            path.append(call)
-            call = caller[call]
-        stack = known[base, call] if call >= 0 else base
-        for inner in reversed(path):
-            if is_frame[inner]:
-                key = (stack, name[inner])
-                stack = interned.setdefault(key, len(parents))
-                if stack == len(parents):
-                    parents.append(key[0])
-                    frames.append(key[1])
-            known[base, inner] = stack
-        return stack
-
-    base = picked(stacks.of_node, tree.node[replayed.launch])
-    keys, which = np.unique(
-        (base.astype(np.int64) + 1) * max(calls.n, 1) + replayed.call, return_inverse=True
+    around = np.append(nearest(calls["parent"], calls["role"] == Role.PYTHON), np.int32(-1))
+    outer, frame = (around[of].astype(np.int64) for of in (calls["parent"], replayed.call))
+    base = picked(stacks.of_node, tree.node[replayed.launch]).astype(np.int64)
+    own, inside = (base + 1) * calls.n + frame, frame >= 0
+    key = with_callers(own[inside], calls.n, outer)
+    beneath, call = key // calls.n - 1, key % calls.n
+    above = np.where(outer[call] >= 0, np.searchsorted(key, key - call + outer[call]), -1)
+    layout = PathLayout(
+        above, calls["name"][call].astype(np.int64), np.where(above < 0, beneath, -1), above < -1
     )
-    distinct_stacks = [
-        stack_of(key // max(calls.n, 1) - 1, key % max(calls.n, 1)) for key in keys.tolist()
-    ]
-    return Stacks(
-        np.array(parents, np.int64),
-        np.array(frames, np.int64),
-        joined(stacks.of_node, np.array(distinct_stacks, np.int32)[which]),
-    )
+    count = len(stacks.parent) + len(key)
+    numbered = number_paths(layout, stacks.parent, stacks.frame, most=count)
+    base[inside] = numbered.path[np.searchsorted(key, own[inside])]
+    return Stacks(numbered.parent, numbered.code, joined(stacks.of_node, base))
 
 
 def opened_frames(trace: Trace, enclosing: Array, strings: StringBuilder) -> Table:

@@ -50,8 +50,6 @@ AREA = DisplaySpec(
     ),
 )
 _LOOKS = 16
-_FEW = 64
-"""Up to this many lanes are copied one by one."""
 
 
 @dataclass(frozen=True)
@@ -206,12 +204,8 @@ class Window(msgspec.Struct, frozen=True, dict=True):
 
     def _column(self, name: str, places: Ints) -> Array:
         """A column of the window's slices on some of the chosen lanes."""
-        first, stop, column = self.first[places], self.stop[places], self.timeline["slices"][name]
-        if len(places) > _FEW:
-            return np.asarray(column[_rows(first, stop)])
-        return np.concatenate(
-            [column[low:high] for low, high in zip(first.tolist(), stop.tolist(), strict=True)]
-        )
+        rows = _rows(self.first[places], self.stop[places])
+        return np.asarray(self.timeline["slices"][name][rows])
 
     def overlap(self) -> Overlap | None:
         """Device time of the chosen lanes."""

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, stable_order
 from torch_tb_profiler.analysis.facts.span_lookup import span_at
 from torch_tb_profiler.store import categories, timeline_schema
 from torch_tb_profiler.store.categories import GRAPH_CAPTURE
@@ -186,9 +186,7 @@ def _chains(flows: Table) -> tuple[Ints, Ints]:
     order = np.lexsort((rank[flows["phase"]], flows["time"]))
     order = order[np.argsort(flows["id"][order], kind="stable")]
     category = flows["category"]
-    # numpy sorts 16-bit integers stably in linear time.
-    narrow = category.astype(np.int16) if int(category.max()) < 1 << 15 else category
-    order = order[np.argsort(narrow[order], kind="stable")]
+    order = order[stable_order(category[order])]
     phase, position = flows["phase"][order], np.arange(flows.n)
     opens = np.ones(flows.n, np.bool_)
     opens[1:] = (flows["id"][order[1:]] != flows["id"][order[:-1]]) | (

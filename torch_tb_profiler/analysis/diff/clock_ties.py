@@ -114,12 +114,8 @@ def _joined(x: Ints, y: Ints, own_x: Ints, own_y: Ints) -> tuple[Ints, Ints]:
     """Ties and as many further ones as keep the order of both clocks."""
     if not len(own_x):
         return x, y
-    order = np.argsort(own_x, kind="stable")
+    order = np.lexsort((own_y, own_x))
     own_x, own_y = own_x[order], own_y[order]
-    # Few begin or end at one moment of the one clock and not of the other: sorting by both costs thrice as much.
-    if ((np.diff(own_x) == 0) & (np.diff(own_y) < 0)).any():
-        order = np.lexsort((own_y, own_x))
-        own_x, own_y = own_x[order], own_y[order]
     last = len(x) - 2
     low = [
         np.clip(np.searchsorted(t, own, "left") - 1, 0, last) for t, own in ((x, own_x), (y, own_y))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -259,6 +260,13 @@ def medians(group: Array, groups: int, values: Array) -> Array:
     low, high = sorted_within(group, values)[1][middle]
     result[some] = (low + high) / 2
     return result
+
+
+def places_in(n: int, rows: Array, dtype: Any = np.int64) -> Ints:
+    """Where each of ``n`` rows stands among some ``rows``, which are distinct; −1 of those that do not."""
+    place: Ints = np.full(n, -1, dtype)
+    place[rows] = np.arange(len(rows))
+    return place
 
 
 def mask_of(n: int, places: Array | Sequence[int]) -> Mask:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, stable_order
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, places_in, stable_order
 from torch_tb_profiler.analysis.arrays.nesting import nearest, still_open
 from torch_tb_profiler.analysis.critical_path.device import in_call
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
@@ -92,8 +92,7 @@ def host_segments(trace: Trace, facts: Facts, blocking: Mask) -> HostSegments:
     row = np.flatnonzero(host_mask(trace))
     start, track = spans["start"][row], spans["track"][row]
     end = start + spans["dur"][row]
-    position = np.full(spans.n + 1, -1, np.int32)
-    position[row] = np.arange(len(row))
+    position = places_in(spans.n + 1, row, np.int32)
     parent = position[facts["span_links"]["parent"][row]]
     del position
     order = stable_order(track)

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, places_in
 from torch_tb_profiler.analysis.arrays.nesting import depths, subtree_totals
 from torch_tb_profiler.analysis.diff.rank_test import Sample
 from torch_tb_profiler.analysis.diff.repeats import Repeats, repeats_of
@@ -168,8 +168,7 @@ def path_costs(side: Side, device: bool, limit: int) -> PathCosts:
     if len(chosen) > limit:
         chosen = np.sort(chosen[np.lexsort((chosen, -weight[chosen]))[:limit]])
     # A parent weighs no less than its children, so the chosen paths include all ancestors.
-    position = np.full(n + 1, -1, np.int64)
-    position[chosen] = np.arange(len(chosen))
+    position = places_in(n + 1, chosen)
     order = np.lexsort((paths["first"][chosen], depths(position[paths["parent"][chosen]])))
     chosen = chosen[order]
     position[chosen] = np.arange(len(chosen))

@@ -20,6 +20,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     group_rows,
     join_knowledge,
     last_in_group,
+    places_in,
     sum_by,
 )
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
@@ -117,8 +118,7 @@ def workload_rows(insight: Insight, selection: Selection) -> Rows:
     n = len(first)
     workload = representative[steps["workload"][chosen]][first]
     calls, time = (sum_by(group, n, steps[key][chosen]) for key in ("counted", "counted_time"))
-    row_of_workload = np.full(insight["workloads"].n + 1, -1, np.int64)
-    row_of_workload[workload] = np.arange(n)
+    row_of_workload = places_in(insight["workloads"].n + 1, workload)
     matrix, link, fast = _of_kernels(
         insight, selection, np.append(row_of_workload[representative], -1), n
     )
@@ -172,8 +172,7 @@ def longest_kernels(insight: Insight, selection: Selection, rows: Rows) -> Ints:
     shape (n,), −1 none."""
     kernels = insight["workload_kernels"]
     chosen = np.flatnonzero(mask(selection, kernels["step"]))
-    row_of_workload = np.full(insight["workloads"].n + 1, -1, np.int64)
-    row_of_workload[rows.workload] = np.arange(len(rows.workload))
+    row_of_workload = places_in(insight["workloads"].n + 1, rows.workload)
     representative = np.append(representatives(insight["workloads"]), NONE)
     row = row_of_workload[representative[kernels["workload"][chosen]]]
     chosen, row = chosen[row >= 0], row[row >= 0]

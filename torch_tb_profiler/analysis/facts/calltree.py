@@ -10,7 +10,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked, places_in, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import nearest, nest_rows
 from torch_tb_profiler.analysis.facts.host_names import HostNames, host_names
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -59,8 +59,7 @@ def call_tree(trace: Trace) -> CallTree:
     operator_like = (role[row] == Role.OPERATOR) & ~names.region[name[row]]
     parent, kept = _collapse(nested.parent, name[row], operator_like)
     n = len(row)
-    node = np.full(spans.n, -1, np.int32)
-    node[row] = np.arange(n, dtype=np.int32)
+    node = places_in(spans.n, row, np.int32)
     is_operator = operator_like & kept
     inner = np.flatnonzero(kept & (parent >= 0))
     children = sum_by(parent[inner], n, spans["dur"][row[inner]])

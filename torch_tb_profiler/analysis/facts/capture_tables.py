@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, places_in, positions_of
 from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.facts.calltree import call_tree, is_call
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
@@ -317,7 +317,6 @@ def _calls_around(
         going = np.unique(alike, return_index=True)[1]
         at, inner, lower, since = above[at[going]], inner[going], lower[going], since[going]
     rows = unique_values(np.concatenate(used))
-    position = np.full(spans.n + 1, NONE, np.int64)
-    position[rows] = np.arange(len(rows))
+    position = places_in(spans.n + 1, rows)
     parent = position[outer[rows]]
     return rows, {"parent": parent, "role": role[rows]}, position[innermost]

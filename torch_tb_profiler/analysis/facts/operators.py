@@ -14,6 +14,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import (
     group_rows,
     picked,
+    places_in,
     sorted_within,
     sum_by,
     sum_rows,
@@ -168,8 +169,7 @@ def _alike(
 
     ``node``: its position in the call tree, ascending; ``above``: see ``_DeviceTime``.
     """
-    position = np.full(len(above) + 1, -1, np.int32)
-    position[node] = np.arange(len(node), dtype=np.int32)
+    position = places_in(len(above) + 1, node, np.int32)
     outer = position[above]
     alike = np.zeros(len(node), np.uint8)
     inner, around = np.arange(len(node)), outer[node]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked, places_in
 from torch_tb_profiler.analysis.arrays.nesting import (
     climb,
     depths,
@@ -135,8 +135,7 @@ def _with_ancestors(tree: CallTree, operator: Ints) -> tuple[Ints, Ints, Ints, I
     shallow = nearest(parent, depth < DEEPEST)
     order = np.argsort(depth, kind="stable")
     order = order[: int(np.count_nonzero(depth < DEEPEST))]
-    position = np.full(len(kept) + 1, -1, np.int64)
-    position[order] = np.arange(len(order))
+    position = places_in(len(kept) + 1, order)
     node = np.where(
         operator >= 0, position[np.append(shallow, -1)[np.searchsorted(kept, operator)]], -1
     )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, places_in
 from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.host_names import host_names
@@ -123,8 +123,7 @@ def _events_tables(trace: Trace, facts: Facts, lanes: Lanes) -> tuple[Table, Tab
     events = np.bincount(text[shown] % texts, minlength=texts)
     used = np.flatnonzero(events)
     used = used[np.argsort(-events[used], kind="stable")]
-    number = np.full(texts, -1, np.int32)
-    number[used] = np.arange(len(used))
+    number = places_in(texts, used, np.int32)
     name = number[text % texts]
     module_row = modules(trace, facts)
     module = np.full(len(text), -1, np.int32)

@@ -207,7 +207,8 @@ class Search:
             event = event[of_kind == KINDS.index(kind)]
         start = self._starts(event)
         order = np.argsort(start, kind="stable")
-        event, start, name = event[order], start[order], places["name"][event[order]]
+        event, start = event[order].astype(np.int32), start[order]
+        name = places["name"][event]
         count, total = np.bincount(name, minlength=n), sum_by(name, n, self._durations(event))
         number = np.flatnonzero(count)
         number = number[np.lexsort((-count[number], -total[number]))]

@@ -96,11 +96,9 @@ def _collectives(trace: Trace, facts: Facts, computing: Intervals, texts: String
     named = _named(trace, facts, calls)
     known = [i for i, (word, _, _) in enumerate(named) if word]
     calls = CollectiveCalls(calls.row[known], calls.named[known], calls.argument[known])
-    kind, library, peer = (
-        (list(column) for column in zip(*(named[i] for i in known), strict=True))
-        if known
-        else ([], [], [])
-    )
+    kind = [named[i][0] for i in known]
+    library = [named[i][1] for i in known]
+    peer = [named[i][2] for i in known]
     group, size = _groups(trace, calls)
     moved: list[Message] = messages(trace, facts, calls, kind, size)
     start = spans["start"][calls.row]

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.arrays.grouping import largest_by, mask_of, posi
 from torch_tb_profiler.analysis.arrays.nesting import subtree_totals, with_ancestors
 from torch_tb_profiler.analysis.arrays.numbering import number_tree
 from torch_tb_profiler.analysis.module.frame_table import FLAME
-from torch_tb_profiler.analysis.module.frames import REST, Frames, drawn
+from torch_tb_profiler.analysis.module.frames import MOST_FRAMES, REST, Frames, drawn
 from torch_tb_profiler.analysis.timeline.area import window_of
 from torch_tb_profiler.analysis.timeline.kinds import KIND_OF_LOOK, KINDS, Kind
 from torch_tb_profiler.store.columns import Ints
@@ -80,7 +80,7 @@ def area_flame(
         inner = parent >= 0
         time -= sum_by(parent[inner], len(rows), time[inner])
     code = places["name"][rows].astype(np.int64) * len(KIND_OF_LOOK) + places["look"][rows]
-    tree = number_tree(parent, code)
+    tree = number_tree(parent, code, MOST_FRAMES)
     n = len(tree.parent)
     total = subtree_totals(tree.parent, sum_by(tree.path, n, time))
     none, nothing = np.full(n, -1), np.zeros(n, np.int64)

@@ -78,7 +78,8 @@ def expected(found: Chart, query: Query) -> list[int]:
 
 
 def listed(hits: Hits) -> list[int]:
-    return hits.event.tolist()
+    numbers: list[int] = hits.event.tolist()
+    return numbers
 
 
 texts = st.sampled_from(

@@ -230,7 +230,7 @@ def _carried_up(own: Ints, above: Array) -> Ints:
     """Each node's own value plus those of all its descendants. Few of millions have any: only these are summed up."""
     used = np.flatnonzero(with_ancestors(above, own != 0))
     outer = above[used]
-    total = own.copy()
+    total: Ints = own.copy()
     total[used] = subtree_totals(np.searchsorted(used, outer) - (outer < 0), own[used])
     return total
 

@@ -81,7 +81,7 @@ def path_overlay(
     shown = spread(few[distinct], most[1])
     length = stop - start
     alone = _Pieces(lane, start, stop, np.arange(len(row)), length, path["cause"][row], length)
-    pieces = _merged(alone, pixel, most[0])
+    pieces = _merged(_in_pixels(alone, pixel), pixel, most[0])
     return PathOverlay(
         lane=pieces.lane,
         start=pieces.start,
@@ -125,6 +125,19 @@ class _Pieces(NamedTuple):
             of_cause.reshape(groups, len(PathCause)).argmax(axis=1),
             sum_by(group, groups, self.time),
         )
+
+
+def _in_pixels(segments: _Pieces, pixel: int) -> _Pieces:
+    """Segments shorter than a pixel, those of a lane that begin in the same one together: linear in
+    them, so that the rest has few.
+    """
+    short = segments.end - segments.start < pixel
+    if not short.any():
+        return segments
+    small = segments.take(short)
+    first, group = group_rows((small.lane, small.start // pixel))
+    joined = small.joined(group, len(first))
+    return _Pieces(*map(np.concatenate, zip(segments.take(~short), joined, strict=True)))
 
 
 def _merged(segments: _Pieces, pixel: int, most: int) -> _Pieces:

@@ -10,8 +10,6 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     group_rows,
     join_knowledge,
     largest_by,
-    sorted_values_at,
-    sorted_within,
     sum_by,
 )
 from torch_tb_profiler.hardware.knowledge import Knowledge
@@ -74,18 +72,3 @@ def test_the_largest_of_a_group(rows: list[tuple[int, bool, int]]) -> None:
         for number in range(4)
     ]
     assert largest_by(group, 4, first.astype(np.bool_), second).tolist() == expected
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), min_size=1, max_size=20),
-    st.sampled_from([0, 1 << 20, 1 << 40, 1 << 61]),
-)
-def test_the_values_at_some_places_are_those_of_the_whole_order(
-    rows: list[tuple[int, int]], base: int
-) -> None:
-    # As large as fits 32 bits beside the group, 64 bits, and neither.
-    group, values = (np.array([row[k] for row in rows], np.int64) for k in range(2))
-    values += base
-    places = np.arange(0, len(rows), 2)
-    expected = sorted_within(group, values)[1][places]
-    assert sorted_values_at(group, values, places).tolist() == expected.tolist()

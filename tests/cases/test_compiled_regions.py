@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.builders import loop
 from tests.examples import examples
 from tests.importers.reading import Stream
-from torch_tb_profiler.analysis.compiled.table import compiled_table
+from torch_tb_profiler.analysis.compiled.calls import compiled_table
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.cli.document import Column, Document, Table

@@ -14,7 +14,7 @@ import pytest
 
 from tests.live.kept import kept
 from tests.loading import load
-from torch_tb_profiler.analysis.compiled.table import compiled_table
+from torch_tb_profiler.analysis.compiled.calls import compiled_table
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.hardware.aten_names import ATEN_NAMES
 from torch_tb_profiler.hardware.fused_names import fused_name

@@ -143,10 +143,10 @@ def _stacks(context: TraceContext) -> Any:
     """The stack of every event as a ``Categorical``; a text per distinct stack, made once while the trace is open."""
     trace, parent = context.trace, context.facts["span_links"]["parent"]
     written = operator_arguments(trace, "stack")[:-1]
-    outside = (written < 0) & (trace["spans"]["role"] != Role.PYTHON)
-    callers, frames, stack = frame_stacks(
-        trace, parent, np.where(outside, _frames(context), -1).astype(np.int64)
-    )
+    python = trace["spans"]["role"] == Role.PYTHON
+    outside = (written < 0) & ~python
+    inner = np.where(outside, _frames(context), -1).astype(np.int64)
+    callers, frames, stack = frame_stacks(trace, parent, inner, python)
     if not len(frames):
         return category(written, trace.strings)
     texts: list[str] = []

@@ -36,8 +36,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _report(context: TraceContext, options: argparse.Namespace) -> Report:
-    from torch_tb_profiler.analysis.compiled.table import compiled_table
-    from torch_tb_profiler.analysis.compiled.times import compilation_table
+    from torch_tb_profiler.analysis.compiled.calls import compiled_table
+    from torch_tb_profiler.analysis.compiled.compilations import compilation_table
     from torch_tb_profiler.cli.tables import records
 
     opened, selection = context.opened, context.selection()
@@ -63,7 +63,7 @@ def _document(
     times: list[dict[str, Any]],
     limit: int,
 ) -> Document:
-    from torch_tb_profiler.analysis.compiled.table import COMPILED
+    from torch_tb_profiler.analysis.compiled.calls import COMPILED
     from torch_tb_profiler.cli.tables import table_block
     from torch_tb_profiler.views.steps import window_text
 
@@ -82,7 +82,7 @@ def _compiling(times: list[dict[str, Any]], limit: int) -> tuple[Table, ...]:
     """The table of what was compiled in the selected steps, and how long that took; none where nothing was."""
     if not times:
         return ()
-    from torch_tb_profiler.analysis.compiled.times import COMPILATIONS
+    from torch_tb_profiler.analysis.compiled.compilations import COMPILATIONS
     from torch_tb_profiler.cli.tables import table_block
 
     title = f"Compiling takes {format_ns(sum(row['host_ns'] for row in times))}"

@@ -185,26 +185,6 @@ memory_curve: Every allocator record with the totals after it, ordered by (devic
     category   i1  position in BLOCK_CATEGORIES  Category of its block; -1 unknown.
 """)
 
-MEMORY_LEVELS = declared("""
-memory_levels: What the records so far changed by category, before every 4,096th record of a device.
-    device           i4  row of memory_devices  The device.
-    record           i4  row of memory_curve    The record.
-    parameter        i8  bytes                  Parameters.
-    optimizer_state  i8  bytes                  Optimizer state.
-    input            i8  bytes                  Inputs.
-    temporary        i8  bytes                  Temporary memory.
-    activation       i8  bytes                  Activations.
-    gradient         i8  bytes                  Gradients.
-    autograd_detail  i8  bytes                  Details of autograd.
-    kept             i8  bytes                  What is kept.
-""")
-
-MEMORY_OUTLINE = declared("""
-memory_outline: Records that keep the shape of a curve of very many, ordered by (device, time).
-    device  i4  row of memory_devices  The device.
-    record  i4  row of memory_curve    The record.
-""")
-
 MEMORY_NODES = declared("""
 memory_nodes: Operator calls that allocated or released, and those enclosing them; by (depth,
 event).

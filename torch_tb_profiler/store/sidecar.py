@@ -53,9 +53,9 @@ T = TypeVar("T")
 
 LAYOUT = "7"
 """Changes with the tables' columns or the format of this file."""
-TIMELINE_LAYOUT = "timeline 2"
+TIMELINE_LAYOUT = "timeline 3"
 """Changes with the tables' columns of timeline sidecars."""
-INSIGHT_LAYOUT = "insight 3"
+INSIGHT_LAYOUT = "insight 4"
 """Changes with the tables' columns of insight sidecars."""
 RANKS_LAYOUT = "ranks 1"
 """Changes with the columns of rank indexes."""
@@ -71,10 +71,7 @@ _DTYPES |= {"f4": "F32", "f8": "F64", "b1": "BOOL"}
 _LARGE = (
     "trace.",
     "facts.span_links.",
-    *(
-        f"timeline.{name}."
-        for name in ("slices", "places", "summaries", "block_sums", "arrows", "samples")
-    ),
+    *(f"timeline.{name}." for name in ("slices", "places", "summaries", "arrows", "samples")),
     *(
         f"insight.{name}."
         for name in (

@@ -86,9 +86,7 @@ places: For every event its lane and its module.
 
 NAMES = declared("""
 names: Distinct names of events, the most frequent first.
-    text    i4  number of a string  The name.
-    events  i8  events              How many events have it.
-    total   i8  ns                  Sum of their durations.
+    text  i4  number of a string  The name.
 """)
 
 LEVELS = declared("""
@@ -111,26 +109,6 @@ summaries: Slices of the stored levels, ordered by (level, lane, start); count 1
     count    i4  events  How many events.
     event    i4  event   The longest of them.
     longest  i8  ns      Its duration.
-""")
-
-BLOCK_SLICES = 1 << 14
-"""Slices of a block: rows b · 2^14 to (b + 1) · 2^14 of ``slices``; the last few are in no block."""
-
-BLOCKS = declared("""
-blocks: Begin of each block in block_sums: (number of blocks + 1) rows, or none; limited in number.
-    first  i8  row of block_sums  Its first row.
-""")
-
-BLOCK_SUMS = declared("""
-block_sums: Sums of each block of slices by name and look, ordered by (block, name, look).
-    name      i4  row of names   The name.
-    look      u1  Look           The look.
-    count     i4  events         How many.
-    total     i8  ns             Sum of the durations.
-    nested    i8  ns             Sum of the durations of events whose `around` is one of these.
-    shortest  i8  ns             Shortest duration.
-    longest   i8  ns             Longest duration.
-    slice     i4  row of slices  The first of the longest.
 """)
 
 ARROWS = declared("""

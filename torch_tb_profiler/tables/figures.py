@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from torch_tb_profiler.analysis.compiled.table import COMPILED, compiled_table
-from torch_tb_profiler.analysis.compiled.times import compilation_table
+from torch_tb_profiler.analysis.compiled.calls import COMPILED, compiled_table
+from torch_tb_profiler.analysis.compiled.compilations import compilation_table
 from torch_tb_profiler.analysis.figures.iterations import ITERATIONS, iteration_table
 from torch_tb_profiler.analysis.figures.source_lines import LineGroup
 from torch_tb_profiler.analysis.figures.step_table import STEPS, step_table

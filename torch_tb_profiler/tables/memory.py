@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.memory.table import (
     alive_table,
     block_table,
 )
-from torch_tb_profiler.analysis.memory.window import levels_of_all, of_device
+from torch_tb_profiler.analysis.memory.window import by_category, of_device
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.errors import NotFound
 from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
@@ -81,7 +81,7 @@ def memory_categories(of: TableSource) -> DisplayTable:
     insight = of.insight
     table, names = insight["memory_curve"], _names(of)
     levels = [
-        levels_of_all(insight, row)
+        by_category(insight, row, np.arange(rows.start, rows.stop))
         for row in range(len(names))
         if (rows := of_device(table, row)).stop > rows.start
     ]

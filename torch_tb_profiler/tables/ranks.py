@@ -11,7 +11,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.table import CRITICAL_PATH, critical_path_table
 from torch_tb_profiler.analysis.critical_path.waiting import with_waiting
-from torch_tb_profiler.analysis.distributed.collective_table import COLLECTIVES, collective_table
+from torch_tb_profiler.analysis.distributed.communication import COLLECTIVES, collective_table
 from torch_tb_profiler.analysis.distributed.group_table import PROCESS_GROUPS, group_table
 from torch_tb_profiler.analysis.distributed.groups import RankNode
 from torch_tb_profiler.analysis.distributed.groups import process_groups as sums_of_groups

@@ -167,8 +167,7 @@ def arrows(
 ) -> timeline_wire.ArrowsPayload:
     """Arrows that touch a window."""
     begin, end = window
-    memoise = timeline.opened.memoise
-    return arrows_payload(timeline.timeline, memoise, begin, end, kinds=kinds, lanes=lanes, cap=cap)
+    return arrows_payload(timeline.timeline, begin, end, kinds=kinds, lanes=lanes, cap=cap)
 
 
 @route("/trace/counters")

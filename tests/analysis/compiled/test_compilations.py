@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from tests.builders.drawn import draw
-from torch_tb_profiler.analysis.compiled.compilations import compilations
-from torch_tb_profiler.analysis.compiled.times import compilation_table
+from torch_tb_profiler.analysis.compiled.compilations import compilation_table, compilations
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 

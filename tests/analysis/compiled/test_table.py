@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.builders.drawn import draw
-from torch_tb_profiler.analysis.compiled.table import compiled_table
+from torch_tb_profiler.analysis.compiled.calls import compiled_table
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.selection import select

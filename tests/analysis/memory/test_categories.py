@@ -24,8 +24,7 @@ from tests.builders.splitting import (
 from tests.examples import examples
 from tests.importers.reading import Stream
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.memory import levels
-from torch_tb_profiler.analysis.memory.window import by_category, curve_in, levels_of_all
+from torch_tb_profiler.analysis.memory.window import by_category, curve_in
 from torch_tb_profiler.importers import read_trace
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.categories import BLOCK_CATEGORIES, CATEGORY_RULES
@@ -213,14 +212,11 @@ def test_bands_add_up_to_the_curve_and_are_what_one_counts(
         for begin, name in {begin - begin % 3: name for begin, name in calls}.items()
     ]
     trace = trace_of([*as_events([], listed), *spans])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(levels, "EVERY", 3)
-        found = built(trace, derive(trace))
-        if not found.about["memory_begin_categories"]:
-            return
-        curve, table = found["memory_curve"], found["allocations"]
-        bands = by_category(found, 0, np.arange(-1, curve.n))
-    assert np.array_equal(bands[:, 1:], levels_of_all(found, 0))
+    found = built(trace, derive(trace))
+    if not found.about["memory_begin_categories"]:
+        return
+    curve, table = found["memory_curve"], found["allocations"]
+    bands = by_category(found, 0, np.arange(-1, curve.n))
     begin = int(found["memory_devices"]["begin"][0])
     assert bands.sum(axis=0).tolist() == [begin, *curve["allocated"].tolist()]
     for number in range(len(BLOCK_CATEGORIES)):
@@ -233,20 +229,15 @@ def test_bands_add_up_to_the_curve_and_are_what_one_counts(
             assert bands[number, record + 1] == grown + shrunk
 
 
-def test_the_outline_of_a_long_curve_keeps_its_extremes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_points_of_a_long_curve_keep_its_extremes() -> None:
     draw = np.random.default_rng(3)
     size = draw.integers(-1000, 1000, 4000)
     written = "\n".join(
         f"main {i} gpu0 - {change:+d} {10**7 + total}"
         for i, (change, total) in enumerate(zip(size, np.cumsum(size), strict=True))
     )
-    plain = insight(written)
-    monkeypatch.setattr(levels, "OUTLINE", 512)
     long = insight(written)
-    assert len(long["memory_outline"]["record"]) > 100
-    assert not len(plain["memory_outline"]["record"])
-    everything = (0, 10**9)
-    few, all_ = (curve_in(found, 0, everything, 16) for found in (long, plain))
+    few, all_ = (curve_in(long, 0, (0, 10**9), points) for points in (16, 10**4))
     assert (few.peak, few.peak_time) == (all_.peak, all_.peak_time)
     assert (few.allocated.max(), few.allocated.min()) == (
         all_.allocated.max(),

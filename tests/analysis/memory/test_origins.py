@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.analysis.memory.recorded import case, insight, operators
 from tests.builders.loop import span
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
-from torch_tb_profiler.analysis.memory.forest import DEEPEST
+from torch_tb_profiler.analysis.memory.origins import DEEPEST
 from torch_tb_profiler.analysis.memory.usage import usage
 from torch_tb_profiler.store.insight import Insight
 

@@ -10,9 +10,9 @@ import pytest
 from tests.analysis.module.trees import insight_drawn, insight_of, lines, per_path
 from tests.builders.drawn import draw, events, trace_of
 from tests.builders.loop import span
+from torch_tb_profiler.analysis.arrays.numbering import REST, PathLayout, number_paths
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.module import named_modules
-from torch_tb_profiler.analysis.module.numbering import REST, PathLayout, number_paths
 from torch_tb_profiler.store.insight import Insight
 
 

@@ -9,25 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.analysis.timeline.charts import Chart, chart, chart_drawn
+from tests.analysis.timeline.charts import Chart, chart
 from tests.analysis.timeline.made_up import traces, windows
 from tests.builders.drawn import Event, trace_of
 from tests.builders.loop import span
 from tests.examples import examples
-from torch_tb_profiler.analysis.timeline import area as module
 from torch_tb_profiler.analysis.timeline.area import Area, Overlap, area_of
 from torch_tb_profiler.analysis.timeline.kinds import KIND_OF_LOOK, KINDS
 from torch_tb_profiler.store.timeline_schema import GroupKind, Look
 
 US = 1000
 DEVICE = (Look.KERNEL, Look.MEMCPY, Look.MEMSET, Look.COMMUNICATION)
-
-
-@pytest.fixture(autouse=True)
-def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks and lanes as few as in the traces, so that every way through the sums is taken."""
-    monkeypatch.setattr(module, "BLOCK", 4)
-    monkeypatch.setattr(module, "_FEW", 2)
 
 
 def times(found: Chart) -> tuple[list[int], list[int]]:
@@ -194,29 +186,6 @@ def check_overlap(found: Chart, area: Area, begin: int, end: int, lanes: set[int
         len(computing & talking),
         len(talking - computing),
         end - begin - len(computing | talking),
-    )
-
-
-@pytest.mark.parametrize("kept", [0, 5, 1000])
-def test_blocks_are_summed_up_when_the_timeline_is_made(
-    monkeypatch: pytest.MonkeyPatch, kept: int
-) -> None:
-    monkeypatch.setattr(module, "KEPT_ROWS", kept)
-    example = chart_drawn("main " + "[a][b][c]" * 15)
-    assert example[2]["blocks"].n == {0: 2, 5: 3, 1000: 12}[kept]
-    asked: list[int] = []
-    original = module._sums
-
-    def counting(places: Any, event: Any, row: Any, part: Any, outer: Any) -> Any:
-        asked.append(len(row))
-        return original(places, event, row, part, outer)
-
-    monkeypatch.setattr(module, "_sums", counting)
-    area = area_of(example[0], example[2], 0, 1 << 40, [0])
-    assert rows(area) == counted(example, 0, 1 << 40, {0})
-    assert sum(asked) == 45 - 4 * (example[2]["blocks"].n - 1)
-    assert rows(area_of(example[0], example[2], 7 * US, 100 * US, [0])) == counted(
-        example, 7 * US, 100 * US, {0}
     )
 
 

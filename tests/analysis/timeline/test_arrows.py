@@ -13,8 +13,7 @@ from tests.analysis.timeline.charts import Chart, chart, chart_drawn
 from tests.builders.drawn import Event, events, trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.facts import span_lookup
-from torch_tb_profiler.analysis.timeline import arrows as module
-from torch_tb_profiler.analysis.timeline.arrows import MOST_CATEGORIES, ArrowIndex, spread
+from torch_tb_profiler.analysis.timeline.arrows import MOST_CATEGORIES, arrows_within, spread
 from torch_tb_profiler.store import timeline_schema
 
 Arrow = tuple[str, str, str]
@@ -208,16 +207,9 @@ def test_a_window_shows_what_touches_it(
     columns = zip(*rows, strict=True) if rows else ([],) * 5
     names = ("source_time", "target_time", "kind", "source", "target")
     table = timeline_schema.ARROWS.build(**dict(zip(names, map(list, columns), strict=True)))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "BLOCK", 4)
-        index = ArrowIndex(table)
-        chosen = None if lanes is None else (np.arange(5), np.isin(np.arange(5), sorted(lanes)))
-        found = index.within(
-            begin,
-            begin + length,
-            None if kinds is None else np.array(sorted(kinds), np.int64),
-            chosen,
-        )
+    chosen = None if lanes is None else (np.arange(5), np.isin(np.arange(5), sorted(lanes)))
+    wanted = None if kinds is None else np.array(sorted(kinds), np.int64)
+    found = arrows_within(table, begin, begin + length, wanted, chosen)
     expected = [
         row
         for row, (source, target, kind, from_, to) in enumerate(rows)

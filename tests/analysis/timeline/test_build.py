@@ -56,18 +56,11 @@ def test_steps_that_were_written_as_operators_do_not_count_as_calls() -> None:
     assert parts(example, "host_activity") == [(255, ACTIVITY_PARTS // 2), (0, ACTIVITY_PARTS // 2)]
 
 
-def test_names_come_by_frequency_with_their_time() -> None:
+def test_names_come_by_frequency() -> None:
     trace, _, timeline = chart_drawn("""
         main  [a ] [b   ] [a  ]
     """)
-    names = timeline["names"]
-    assert [
-        (trace.strings[int(text)], int(n), int(total))
-        for text, n, total in zip(names["text"], names["events"], names["total"], strict=True)
-    ] == [
-        ("a", 2, 9000),
-        ("b", 1, 6000),
-    ]
+    assert trace.strings.many(timeline["names"]["text"]) == ["a", "b"]
 
 
 def test_a_kernel_belongs_to_the_module_that_launched_it() -> None:

@@ -13,9 +13,9 @@ from tests.analysis.pyprof.rows import rows_of, texts
 from tests.builders.nsight import PID, TID, NsightFile, global_id
 from tests.builders.tables import NEWEST, OLDER
 from tests.importers.sqlite.asked import read
-from torch_tb_profiler.analysis.facts.capture_flows import captured_at
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.flags import NoOperator
+from torch_tb_profiler.analysis.facts.span_lookup import captured_at
 from torch_tb_profiler.analysis.timeline.arrows import arrows_of
 from torch_tb_profiler.store.strings import NONE
 

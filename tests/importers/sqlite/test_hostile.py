@@ -13,8 +13,8 @@ import pytest
 from tests.builders import nsight, nvprof
 from tests.builders.nsight import PID, TID, NsightFile, global_id
 from tests.importers.sqlite.asked import read
-from torch_tb_profiler.analysis.facts.capture_flows import captured_at
 from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.facts.span_lookup import captured_at
 from torch_tb_profiler.analysis.timeline.arrows import arrows_of
 
 pytestmark = pytest.mark.slow

@@ -75,14 +75,8 @@ def shared(start: Ints, end: Ints, points: Intervals) -> tuple[Ints, Ints, Ints]
 
 def window_at(start: Ints, end: Ints, time: Ints) -> Array:
     """The window [start, end) that contains each time, −1 none; int32. Windows are ascending and do not overlap."""
-    result = np.full(len(time), -1, np.int32)
-    for begin in range(0, len(time) if len(end) else 0, BLOCK):
-        block = time[begin : begin + BLOCK]
-        window = np.searchsorted(start, block, side="right") - 1
-        result[begin : begin + BLOCK] = np.where(
-            (window >= 0) & (block < end[np.maximum(window, 0)]), window, -1
-        )
-    return result
+    window = np.searchsorted(start, time, side="right").astype(np.int32) - 1
+    return np.where((window >= 0) & (time < np.append(end, 0)[window]), window, np.int32(-1))
 
 
 def intersect(a: Intervals, b: Intervals) -> Intervals:

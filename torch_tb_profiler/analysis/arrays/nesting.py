@@ -9,11 +9,12 @@ siblings, not with the depth.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import stable_order
 from torch_tb_profiler.native import kernels
 from torch_tb_profiler.native.kernels import compiled_as
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -22,7 +23,6 @@ BLOCK = 1 << 20
 """Spans per block, which bounds the memory of a round. Parents come before children, so results of
 earlier blocks are final.
 """
-_NARROW = 1 << 16
 Times = Callable[[Array], Ints]
 """Positions of spans → their times, ns."""
 
@@ -59,15 +59,13 @@ def nest_rows(spans: Table, row: Array) -> Nesting:
 def _nested(track: Array, begins: Times, ends: Times) -> Nesting:
     n = len(track)
     parent, overlapping = np.full(n, -1, np.int32), np.zeros(n, np.bool_)
-    for positions in _whole_tracks(track):
-        candidate = np.arange(-1, len(positions) - 1, dtype=np.int32)
-        if track[positions[0]] != track[positions[-1]]:
-            candidate[1 + np.flatnonzero(np.diff(track[positions]))] = -1
-        overlapping[positions] = _reject(candidate, positions, begins, ends)
-        for begin in range(0, len(positions), BLOCK):
-            block = slice(begin, begin + BLOCK)
-            known = candidate[block] >= 0
-            parent[positions[block][known]] = positions[candidate[block][known]]
+    order = stable_order(track).astype(np.int32)
+    candidate = np.arange(-1, n - 1, dtype=np.int32)
+    on = track[order]
+    candidate[1:][on[1:] != on[:-1]] = -1
+    overlapping[order] = _reject(candidate, order, begins, ends)
+    known = np.flatnonzero(candidate >= 0)
+    parent[order[known]] = order[candidate[known]]
     return Nesting(parent, overlapping)
 
 
@@ -98,63 +96,14 @@ def _reject(candidate: Array, positions: Array, begins: Times, ends: Times) -> M
     return overlapping
 
 
-def _whole_tracks(track: Array) -> Iterator[Array]:
-    """Positions grouped by track, int32: per block as many whole tracks as fit, at least one."""
-    n = len(track)
-    low, high = (int(track.min()), int(track.max())) if n else (0, 0)
-    if low == high:
-        if n:
-            yield np.arange(n, dtype=np.int32)
-        return
-    if high - low >= _NARROW:
-        order = np.argsort(track, kind="stable").astype(np.int32)
-        bounds = np.append(np.flatnonzero(np.diff(track[order], prepend=low - 1)), n)
-    else:
-        order, counts = _by_track(track, low, high - low + 1)
-        bounds = np.append(0, np.cumsum(counts[counts > 0]))
-    first = 0
-    while first < len(bounds) - 1:
-        last = max(first + 1, int(np.searchsorted(bounds, bounds[first] + BLOCK, side="right")) - 1)
-        yield order[bounds[first] : bounds[last]]
-        first = last
-
-
-def _by_track(track: Array, low: int, tracks: int) -> tuple[Array, Ints]:
-    """``(order, counts)``: positions sorted stably by track, int32, and the size of each track.
-
-    numpy sorts 16-bit integers stably in linear time.
-    """
-    order = np.empty(len(track), np.int32)
-    counts = sum(
-        (
-            np.bincount(track[begin : begin + BLOCK] - low, minlength=tracks)
-            for begin in range(0, len(track), BLOCK)
-        ),
-        np.zeros(tracks, np.int64),
-    )
-    offset = np.cumsum(counts) - counts
-    for begin in range(0, len(track), BLOCK):
-        key = (track[begin : begin + BLOCK] - low).astype(np.uint16)
-        sorted_at = np.argsort(key, kind="stable")
-        in_block = np.bincount(key, minlength=tracks)
-        order[np.arange(len(key)) + (offset - np.cumsum(in_block) + in_block)[key[sorted_at]]] = (
-            sorted_at + begin
-        )
-        offset += in_block
-    return order, counts
-
-
 @compiled_as(kernels.climb)
 def climb(parent: Array, begin: Array, wanted: Mask) -> Array:
     """The first ``wanted`` position at or above each one of ``begin`` (−1 allowed); −1 if none."""
     ancestor = begin.copy()
-    for first in range(0, len(ancestor), BLOCK):
-        active = first + np.flatnonzero(ancestor[first : first + BLOCK] >= 0)
-        active = active[~wanted[ancestor[active]]]
-        while len(active):
-            ancestor[active] = parent[ancestor[active]]
-            active = active[ancestor[active] >= 0]
-            active = active[~wanted[ancestor[active]]]
+    active = np.flatnonzero(ancestor >= 0)
+    while len(active := active[~wanted[ancestor[active]]]):
+        ancestor[active] = parent[ancestor[active]]
+        active = active[ancestor[active] >= 0]
     return np.asarray(ancestor)
 
 
@@ -169,15 +118,12 @@ def nearest(parent: Array, wanted: Mask) -> Array:
     n = len(parent)
     ancestor = np.where(wanted, np.arange(n, dtype=np.int32), np.int32(-1))
     above = parent.astype(np.int32)
-    for begin in range(0, n, BLOCK):
-        active = begin + np.flatnonzero(
-            (ancestor[begin : begin + BLOCK] < 0) & (above[begin : begin + BLOCK] >= 0)
-        )
-        while len(active):
-            jump = above[active]
-            jump_ancestor, next_jump = ancestor[jump], above[jump]
-            ancestor[active], above[active] = jump_ancestor, next_jump
-            active = active[(jump_ancestor < 0) & (next_jump >= 0)]
+    active = np.flatnonzero((ancestor < 0) & (above >= 0))
+    while len(active):
+        jump = above[active]
+        jump_ancestor, next_jump = ancestor[jump], above[jump]
+        ancestor[active], above[active] = jump_ancestor, next_jump
+        active = active[(jump_ancestor < 0) & (next_jump >= 0)]
     return ancestor
 
 
@@ -261,10 +207,8 @@ def subtree_totals(parent: Array, values: Array, join: np.ufunc = np.add) -> Arr
     """Each node's value added to, or maximised with, those of all its descendants."""
     total = values.copy()
     depth = depths(parent)
-    deepest = int(depth.max(initial=0))
-    # numpy sorts 16-bit integers stably in linear time.
-    order = np.argsort(depth.astype(np.uint16) if deepest < 1 << 16 else depth, kind="stable")
-    bounds = np.searchsorted(depth[order], np.arange(1, deepest + 1))
+    order = stable_order(depth)
+    bounds = np.searchsorted(depth[order], np.arange(1, int(depth.max(initial=0)) + 1))
     for level in reversed(np.split(order, bounds)[1:]):
         join.at(total, parent[level], total[level])
     return np.asarray(total)

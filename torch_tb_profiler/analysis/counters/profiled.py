@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.grouping import places_in, positions_of
 from torch_tb_profiler.analysis.facts.header import oldest_capability
 from torch_tb_profiler.analysis.facts.profiled_ranges import RangeLaunches, match_ranges
 from torch_tb_profiler.hardware.counter_names import (
@@ -100,8 +100,7 @@ def _values(trace: Trace, ranges: Ints) -> tuple[tuple[str, ...], Array]:
     table = trace["counter_args"]
     numbers, begins, counter = np.unique(table["counter"], return_index=True, return_inverse=True)
     order = np.argsort(begins, kind="stable")
-    rank = np.empty(len(order), np.int64)
-    rank[order] = np.arange(len(order))
+    rank = places_in(len(order), order)
     values = np.full((len(numbers), len(ranges)), np.nan)
     if table.n:
         values[rank[counter], positions_of(ranges, table["span"])] = table["value"]

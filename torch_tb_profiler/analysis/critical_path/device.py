@@ -18,7 +18,12 @@ from typing import NewType
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, same_keys
+from torch_tb_profiler.analysis.arrays.grouping import (
+    group_rows,
+    places_in,
+    positions_of,
+    same_keys,
+)
 from torch_tb_profiler.analysis.facts.communication import communication_rows
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.host_names import spans_named
@@ -282,8 +287,7 @@ def _latest_ended(group: Ints, start: Ints, end: Ints) -> Ints:
     width = int(end.max(initial=0)) - low + 2
     key = group[order] * width + (end[order] - low)
     slot = np.searchsorted(key, group * width + (start - low), side="right") - 1
-    rank = np.empty(n, np.int64)
-    rank[order] = np.arange(n)
+    rank = places_in(n, order)
     slot[empty] = rank[empty] - 1
     latest = np.append(order, -1)[slot]
     # Keys of absurd times may overflow; going back must go back all the same.

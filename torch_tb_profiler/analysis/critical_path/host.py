@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, places_in, stable_order
 from torch_tb_profiler.analysis.arrays.intervals import Intervals
 from torch_tb_profiler.analysis.arrays.nesting import nearest, still_open
 from torch_tb_profiler.analysis.critical_path.device import in_call
@@ -124,12 +124,10 @@ def host_segments(trace: Trace, facts: Facts, blocking: Mask) -> HostSegments:
     row = np.flatnonzero(host_mask(trace))
     start, track = spans["start"][row], spans["track"][row]
     end = start + spans["dur"][row]
-    position = np.full(spans.n + 1, -1, np.int32)
-    position[row] = np.arange(len(row))
+    position = places_in(spans.n + 1, row, np.int32)
     parent = position[facts["span_links"]["parent"][row]]
     del position
-    # numpy sorts 16-bit integers stably in linear time.
-    order = np.argsort(track.astype(np.uint16) if tracks < 1 << 16 else track, kind="stable")
+    order = stable_order(track)
     none = np.zeros(0, np.int64)
     parts = [(none, none, none)]
     for rows in np.split(order, np.searchsorted(track[order], np.arange(1, tracks))):

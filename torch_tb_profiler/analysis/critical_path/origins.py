@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import picked
-from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
+from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.replay_calls import captured_calls, captured_operators
 from torch_tb_profiler.analysis.figures.source_lines import (
     RANKS,
@@ -16,12 +16,9 @@ from torch_tb_profiler.analysis.figures.source_lines import (
     shown_frames,
 )
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.columns import Array, Ints, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
-
-FEW = 4
-"""To go up from each of at most this part of all rows is cheaper than to look from all at once."""
 
 
 def names_of(trace: Trace, event: Ints) -> Array:
@@ -39,17 +36,10 @@ def operators_of(trace: Trace, facts: Facts, event: Ints) -> Array:
     """Name of the innermost operator at or around each event, of its launch; string numbers."""
     role, links = trace["spans"]["role"], facts["span_links"]
     own = picked(links["operator"], event)
-    around = _nearest_of(links["parent"], role == Role.OPERATOR, host_side(facts, event))
+    around = climb(links["parent"], host_side(facts, event), role == Role.OPERATOR)
     captured = captured_operators(trace, facts, event)
     name = picked(trace["captured_calls"]["name"], captured)
     return np.where(captured >= 0, name, names_of(trace, np.where(own >= 0, own, around)))
-
-
-def _nearest_of(parent: Array, wanted: Mask, row: Ints) -> Array:
-    """The nearest ``wanted`` row of spans at or above each of some, −1 none."""
-    if FEW * len(row) < len(parent):
-        return climb(parent, row, wanted)
-    return picked(nearest(parent, wanted), row)
 
 
 def modules_of(tables: Mapping[str, Table], event: Ints) -> Array:
@@ -71,7 +61,7 @@ def lines_of(trace: Trace, facts: Facts, event: Ints, by: LineGroup = "own") -> 
         rank = np.where(python, ranks[spans["name"]], 0)
         host = host_side(facts, event)
         for least in RANKS:
-            frame = _nearest_of(parent, rank >= least, host)
+            frame = climb(parent, host, rank >= least)
             line = np.where(frame >= 0, frame, line)
     name, calls = names_of(trace, line), trace["captured_calls"]
     captured_rank = line_ranks(trace.strings, calls["name"], by)[calls["name"]]

@@ -13,9 +13,10 @@ from torch_tb_profiler.analysis.critical_path.lanes import PathSegments
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
 from torch_tb_profiler.analysis.critical_path.ranks_table import origin_columns
 from torch_tb_profiler.analysis.critical_path.table import (
+    KEYS,
     KINDS,
-    PATH_KINDS,
     Window,
+    kinds_of,
 )
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
@@ -25,7 +26,6 @@ RanksGroup = Literal["rank", "event", "operator", "module", "line"]
 """What a row of the table is one of, each on one rank."""
 
 _C = DisplayColumn
-_KEYS = np.array(list(KINDS), object)
 _WORKER = "Place of its worker among ``workers``."
 PATH_RANKS = DisplaySpec(
     "path_ranks",
@@ -91,19 +91,7 @@ def ranks_segments(
 def ranks_kinds(segments: RanksSegments, window: Window | None = None) -> DisplayTable:
     """What the path is made of, or what of it lies in a window, the most first."""
     time = _time(segments, window)
-    inside = time > 0
-    total, count = (
-        sum_by(segments.cause, len(KINDS), values) for values in (time, inside.astype(np.int64))
-    )
-    order = np.argsort(-total, kind="stable")
-    order = order[total[order] > 0]
-    return PATH_KINDS.build(
-        segments.strings,
-        kind=_KEYS[order].tolist(),
-        path_ns=total[order],
-        share=total[order] / max(int(total.sum()), 1),
-        segments=count[order],
-    )
+    return kinds_of(segments.strings, segments.cause, time, (time > 0).astype(np.int64))
 
 
 def ranks_rows(
@@ -128,7 +116,7 @@ def ranks_rows(
         segments.strings,
         name=keys[-1][first] if by != "rank" else np.full(n, -1, np.int64),
         worker=rank[first],
-        kind=_KEYS[kinds.argmax(axis=1)].tolist(),
+        kind=KEYS[kinds.argmax(axis=1)].tolist(),
         path_ns=total,
         share=total / max(int(total.sum()), 1),
         segments=np.bincount(group, minlength=n),

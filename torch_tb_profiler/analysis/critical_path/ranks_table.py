@@ -9,42 +9,34 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import picked
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
-from torch_tb_profiler.analysis.critical_path.table import KINDS
+from torch_tb_profiler.analysis.critical_path.table import CRITICAL_PATH, KEYS
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.strings import StringBuilder, StringTable
 
 _C = DisplayColumn
-_KEYS = np.array(list(KINDS), object)
+_OF_ONE = {column.name: column for column in CRITICAL_PATH.columns}
 RANKS_PATH = DisplaySpec(
     "ranks_path",
     "What the end of each step waited for on any rank, back to its begin, in time order; the segments of a step cover"
     " it, from when the last rank begins it until the last begins the next, without hole or overlap. Times are on the"
     " common clock of the ranks.",
     (
-        _C("kind", "text", "", f"One of: {', '.join(KINDS)}."),
+        _OF_ONE["kind"],
         _C("step", "id", "", "Number of the step among those of the run, from 0."),
         _C("rank", "id", "", "The rank.", optional=True, unit="rank"),
         _C("worker", "text", "", "Name of its worker."),
         _C("start_ns", "time", "", "Begin, after the first event of the run."),
-        _C("dur_ns", "time", "", "Duration."),
-        _C(
-            "name",
-            "code",
-            "",
-            "Name of the event; of a launch, of the work launched.",
-            optional=True,
-        ),
+        _OF_ONE["dur_ns"],
+        _OF_ONE["name"],
         _C(
             "event",
             "row",
             "",
             "Its number in the trace of the worker; missing where nothing was recorded.",
         ),
-        _C("operator", "code", "", "The operator that it is or belongs to.", optional=True),
-        _C("module", "code", "", "The module around it.", optional=True),
-        _C("line", "code", "", "The user's nearest Python line.", optional=True),
+        *(_OF_ONE[key] for key in ("operator", "module", "line")),
     ),
 )
 
@@ -61,7 +53,7 @@ def ranks_table(
     strings, columns = origin_columns(rank, event, open_rank)
     return RANKS_PATH.build(
         strings,
-        kind=_KEYS[path.cause[row]].tolist(),
+        kind=KEYS[path.cause[row]].tolist(),
         step=path.step[row],
         rank=[workers[number][0] for number in rank.tolist()],
         worker=[workers[number][1] for number in rank.tolist()],

@@ -21,6 +21,7 @@ from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayT
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.store.strings import StringTable
 
 KINDS = {
     "not_recorded": "Not recorded",
@@ -39,7 +40,7 @@ KINDS = {
     "waiting": "Waiting for a rank",
 }
 """Key and name of each ``PathCause``, in its order."""
-_KEYS = np.array(list(KINDS), object)
+KEYS = np.array(list(KINDS), object)
 WORK = (
     PathCause.KERNEL,
     PathCause.MEMCPY,
@@ -135,7 +136,7 @@ def critical_path_table(
     modules = picked(module_names_of(insight)[paths], event)
     return CRITICAL_PATH.build(
         facts.strings,
-        kind=_KEYS[path["cause"][chosen]].tolist(),
+        kind=KEYS[path["cause"][chosen]].tolist(),
         step=path["step"][chosen],
         start_ns=path["start"][chosen],
         dur_ns=path["end"][chosen] - path["start"][chosen],
@@ -152,14 +153,17 @@ def kind_table(
 ) -> DisplayTable:
     """What the path is made of, the most first; kinds that are not on it are left out."""
     taken = _taken(facts, insight, selection, window)
-    total, count = (
-        sum_by(taken.sums["cause"], len(KINDS), values) for values in (taken.time, taken.segments)
-    )
+    return kinds_of(facts.strings, taken.sums["cause"], taken.time, taken.segments)
+
+
+def kinds_of(strings: StringTable, cause: Array, time: Ints, segments: Ints) -> DisplayTable:
+    """The table ``path_kinds`` of stretches: the cause of each, its time, ns, and how many segments it is."""
+    total, count = (sum_by(cause, len(KINDS), values) for values in (time, segments))
     order = np.argsort(-total, kind="stable")
     order = order[total[order] > 0]
     return PATH_KINDS.build(
-        facts.strings,
-        kind=_KEYS[order].tolist(),
+        strings,
+        kind=KEYS[order].tolist(),
         path_ns=total[order],
         share=total[order] / max(int(total.sum()), 1),
         segments=count[order],
@@ -194,7 +198,7 @@ def event_table(
             columns |= _plain_time(facts, insight, selection, by, of_work)
     rows = PATH_EVENTS.build(
         facts.strings,
-        kind=_KEYS[by_kind.reshape(-1, len(KINDS)).argmax(axis=1)].tolist(),
+        kind=KEYS[by_kind.reshape(-1, len(KINDS)).argmax(axis=1)].tolist(),
         path_ns=time,
         share=time / max(int(time.sum()), 1),
         segments=segments,

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, places_in
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
 from torch_tb_profiler.analysis.diff.step_path import Stretches
 from torch_tb_profiler.analysis.match.events import Matched, StepEvents
@@ -102,8 +102,7 @@ def _runs(before: Stretches, after: Stretches, group: int, x: Ints, y: Ints) -> 
 
 def _met(side: Drawn, row: Ints, edge: Ints, moment: Ints) -> Mask:
     """Whether a stretch of an event begins, or ends, when the event does."""
-    place = np.full(side.trace["spans"].n + 1, -1, np.int64)
-    place[row] = np.arange(len(row))
+    place = places_in(side.trace["spans"].n + 1, row)
     at = place[side.path.event]
     own = np.flatnonzero(at >= 0)
     found = mask_of(len(row), at[own][edge[own] == moment[at[own]]])
@@ -114,12 +113,8 @@ def _joined(x: Ints, y: Ints, own_x: Ints, own_y: Ints) -> tuple[Ints, Ints]:
     """Ties and as many further ones as keep the order of both clocks."""
     if not len(own_x):
         return x, y
-    order = np.argsort(own_x, kind="stable")
+    order = np.lexsort((own_y, own_x))
     own_x, own_y = own_x[order], own_y[order]
-    # Few begin or end at one moment of the one clock and not of the other: sorting by both costs thrice as much.
-    if ((np.diff(own_x) == 0) & (np.diff(own_y) < 0)).any():
-        order = np.lexsort((own_y, own_x))
-        own_x, own_y = own_x[order], own_y[order]
     last = len(x) - 2
     low = [
         np.clip(np.searchsorted(t, own, "left") - 1, 0, last) for t, own in ((x, own_x), (y, own_y))

@@ -102,22 +102,22 @@ def _rows(
 
 
 def _entries(side: Side, row: Ints) -> list[Ints]:
-    """Row, step index, calls, host and device time of the entries of the module table.
+    """Row, step, calls, host and device time of the entries of the module table.
 
     ``row``: the row of every path, last for −1. A path belongs to the row of the module around it,
         except where either side's structure differs: then its own entries move.
     """
     paths, cells = side.insight["paths"], side.cells(side.insight["module_steps"])
-    columns = ("calls", "host", "device_self")
-    entries = [row[cells["module"]], cells.place, *(cells[name] for name in columns)]
+    columns = ("step", "calls", "host", "device_self")
+    entries = [row[cells["module"]], *(cells[name] for name in columns)]
     around = row[modules_of_paths(paths)[:-1]]
     apart = np.append(row[:-1] != around, np.False_)
     if apart.any():
         own = side.cells(side.insight["path_steps"])
-        own = own.taken(np.flatnonzero(apart[own["path"]]))
-        host, none = own["host_self"] + own["runtime"], np.zeros(len(own.place), np.int64)
+        own = own.take(np.flatnonzero(apart[own["path"]]))
+        host, none = own["host_self"] + own["runtime"], np.zeros(own.n, np.int64)
         for sign, target in ((1, row), (-1, around)):
-            moved = (target[own["path"]], own.place, none, sign * host, sign * own["device_self"])
+            moved = (target[own["path"]], own["step"], none, sign * host, sign * own["device_self"])
             entries = [np.concatenate(both) for both in zip(entries, moved, strict=True)]
     return entries
 

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, places_in
 from torch_tb_profiler.analysis.arrays.nesting import depths, subtree_totals
 from torch_tb_profiler.analysis.diff.rank_test import Sample
 from torch_tb_profiler.analysis.diff.repeats import Repeats, repeats_of
@@ -27,26 +27,6 @@ MOST_ODD = 1 / 3
 """Odd steps are left out unless more than this share of a kind is odd: then they belong to the program."""
 
 _COMPARED = ("calls", "host_total", "device_total", "device_self", "host_self", "runtime")
-
-
-class Cells(msgspec.Struct, frozen=True):
-    """The entries of a table in compared steps; ``place``: index of the step, int64."""
-
-    table: Table
-    rows: slice | Ints
-    place: Ints
-
-    def __getitem__(self, name: str) -> Array:
-        """A column of these entries."""
-        return self.table[name][self.rows]
-
-    def taken(self, chosen: Ints) -> Cells:
-        """Some of these entries."""
-        return Cells(
-            self.table,
-            chosen + self.rows.start if isinstance(self.rows, slice) else self.rows[chosen],
-            self.place[chosen],
-        )
 
 
 class Side(msgspec.Struct, frozen=True, dict=True):
@@ -123,25 +103,13 @@ class Side(msgspec.Struct, frozen=True, dict=True):
             {key: sums[key] for key in ("calls", "total")},
         )
 
-    def cells(self, table: Table) -> Cells:
+    def cells(self, table: Table) -> Table:
         """The entries of a table with a column ``step`` that lie in the compared steps."""
-        step, chosen = table["step"], self.steps
-        if not len(chosen):
-            return Cells(table, slice(0, 0), np.zeros(0, np.int64))
-        begin, end = 0, len(step)
-        if (step[1:] >= step[:-1]).all():
-            begin = int(np.searchsorted(step, chosen[0]))
-            end = int(np.searchsorted(step, chosen[-1], side="right"))
-            if chosen[-1] - chosen[0] + 1 == len(chosen):
-                return Cells(table, slice(begin, end), step[begin:end] - chosen[0])
-        index_of_step = np.full(max(int(step.max(initial=-1)), int(chosen[-1])) + 2, -1, np.int64)
-        index_of_step[chosen] = np.arange(len(chosen))
-        index = index_of_step[step[begin:end]]
-        inside = np.flatnonzero(index >= 0)
-        return Cells(table, inside + begin, index[inside])
+        return table.take(np.flatnonzero(np.isin(table["step"], self.steps)))
 
-    def moments(self, row: Array, place: Array, value: Array, rows: int) -> Moments:
-        """``significance.moments`` over the compared steps."""
+    def moments(self, row: Array, step: Array, value: Array, rows: int) -> Moments:
+        """``significance.moments`` over the compared steps; ``step``: that of each value."""
+        place = np.searchsorted(self.steps, step)
         found = moments(row, place, value, rows, len(self.steps))
         return found if self.unit is None else replace(found, mean=found.mean / self.count)
 
@@ -200,8 +168,7 @@ def path_costs(side: Side, device: bool, limit: int) -> PathCosts:
     if len(chosen) > limit:
         chosen = np.sort(chosen[np.lexsort((chosen, -weight[chosen]))[:limit]])
     # A parent weighs no less than its children, so the chosen paths include all ancestors.
-    position = np.full(n + 1, -1, np.int64)
-    position[chosen] = np.arange(len(chosen))
+    position = places_in(n + 1, chosen)
     order = np.lexsort((paths["first"][chosen], depths(position[paths["parent"][chosen]])))
     chosen = chosen[order]
     position[chosen] = np.arange(len(chosen))

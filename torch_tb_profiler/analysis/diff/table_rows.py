@@ -43,7 +43,7 @@ def category_rows(side: Side) -> Rows:
     """The eight categories of the step."""
     steps, n, count = side.facts["steps"], len(CATEGORIES), len(side.steps)
     value = np.concatenate([steps[key][side.steps] for key in CATEGORIES])
-    time = side.moments(np.repeat(np.arange(n), count), np.tile(np.arange(count), n), value, n)
+    time = side.moments(np.repeat(np.arange(n), count), np.tile(side.steps, n), value, n)
     if side.unit is not None:
         # The ends of a recording are not of a unit.
         time.mean[-1] = max(side.mean - float(time.mean[:-1].sum()), 0.0)
@@ -56,12 +56,14 @@ def operator_rows(side: Side, columns: Sequence[str]) -> list[Rows]:
     cells = side.cells(side.insight["name_steps"])
     numbers, row = distinct(cells["name"])
     n, names = len(numbers), side.facts.strings.many(numbers)
-    calls = side.moments(row, cells.place, cells["calls"], n)
+    calls = side.moments(row, cells["step"], cells["calls"], n)
     host = side.mean_of(row, cells["host_self"], n)
     keys: tuple[list[Hashable], ...] = list(names), [stable_name(text) for text in names]
     event = _examples(side, names)
     return [
-        Rows(names, names, keys, side.moments(row, cells.place, cells[key], n), calls, host, event)
+        Rows(
+            names, names, keys, side.moments(row, cells["step"], cells[key], n), calls, host, event
+        )
         for key in columns
     ]
 
@@ -108,8 +110,8 @@ def _by_name(
         names,
         [readable(text) for text in names],
         keys(names, numbers),
-        side.moments(row, cells.place, cells["total"], n),
-        side.moments(row, cells.place, cells["calls"], n),
+        side.moments(row, cells["step"], cells["total"], n),
+        side.moments(row, cells["step"], cells["calls"], n),
         np.full(n, np.nan),
         event,
     )

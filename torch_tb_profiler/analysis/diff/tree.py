@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import places_in
 from torch_tb_profiler.analysis.arrays.nesting import subtree_totals
 from torch_tb_profiler.analysis.diff.changes import status_of
 from torch_tb_profiler.analysis.diff.side import Side, distinct
@@ -71,8 +72,7 @@ def diff_tree(
     )
     kind, backward = _kinds(costs, matched, parent)
     chosen = _kept(parent, np.maximum(np.abs(b.device - a.device), np.abs(b.host - a.host)))
-    position = np.full(len(parent) + 1, -1, np.int64)
-    position[chosen] = np.arange(len(chosen))
+    position = places_in(len(parent) + 1, chosen)
     a, b = _taken(a, chosen), _taken(b, chosen)
     return DiffTree(
         position[parent[chosen]],
@@ -98,8 +98,7 @@ class _Launched:
     @staticmethod
     def of(side: Side, costs: PathCosts) -> _Launched:
         work, sums = side.insight["work"], side.of_work
-        position = np.full(side.insight["paths"].n + 1, -1, np.int64)
-        position[costs.row] = np.arange(len(costs.row))
+        position = places_in(side.insight["paths"].n + 1, costs.row)
         rows = np.flatnonzero((sums["calls"] > 0) & (position[work["path"]] >= 0))
         names, name = distinct(work["name"][rows])
         pairs = position[work["path"][rows]] * len(names) + name

@@ -28,6 +28,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     group_rows,
     mask_of,
     occurrences,
+    places_in,
     positions_of,
 )
 from torch_tb_profiler.analysis.arrays.nesting import climb
@@ -356,8 +357,7 @@ def match_collectives(ranks: Sequence[Collectives], begins: Sequence[int | None]
     )
     order = np.flatnonzero(shared)
     order = order[np.argsort(end[first[order]], kind="stable")]
-    new = np.full(len(first), -1, np.int64)
-    new[order] = np.arange(len(order))
+    new = places_in(len(first), order)
     match = new[column]
     entry = np.flatnonzero(match >= 0)
     # They come by rank, which a stable sort keeps within each match.

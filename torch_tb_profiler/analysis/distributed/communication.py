@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of
@@ -35,6 +34,8 @@ from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.hardware.kernel_names import communication_library
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Ints, Table, unique_values
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
@@ -89,23 +90,15 @@ def computation(trace: Trace, facts: Facts) -> Intervals:
     return union(spans["start"][row], spans["start"][row] + spans["dur"][row])
 
 
-class _Named(msgspec.Struct, frozen=True):
-    """What names say about each call: lists of one length, empty text and −1 unknown."""
-
-    kind: list[str]
-    library: list[str]
-    peer: list[int]
-
-
 def _collectives(trace: Trace, facts: Facts, computing: Intervals, texts: StringBuilder) -> Table:
     spans, arguments = trace["spans"], trace["collective_args"]
     calls = collective_calls(trace, facts)
     named = _named(trace, facts, calls)
-    known = [i for i, word in enumerate(named.kind) if word]
+    known = [i for i, (word, _, _) in enumerate(named) if word]
     calls = CollectiveCalls(calls.row[known], calls.named[known], calls.argument[known])
-    kind = [named.kind[i] for i in known]
-    library = [named.library[i] for i in known]
-    peer = [named.peer[i] for i in known]
+    kind = [named[i][0] for i in known]
+    library = [named[i][1] for i in known]
+    peer = [named[i][2] for i in known]
     group, size = _groups(trace, calls)
     moved: list[Message] = messages(trace, facts, calls, kind, size)
     start = spans["start"][calls.row]
@@ -148,7 +141,7 @@ def find_collectives(trace: Trace, facts: Facts) -> Collectives:
     calls = CollectiveCalls(
         *(of[:MOST_COLLECTIVES] for of in (calls.row, calls.named, calls.argument))
     )
-    kinds = [kind_of(word) for word in _named(trace, facts, calls).kind]
+    kinds = [kind_of(word) for word, _, _ in _named(trace, facts, calls)]
     members, labels = ranks_of_groups(trace), dict[Label, int]()
     label = np.full(len(kinds), -1, np.int64)
     for place, (kind, group) in enumerate(zip(kinds, _groups(trace, calls)[0], strict=True)):
@@ -166,8 +159,8 @@ def _numbers(texts: StringBuilder, values: list[str]) -> list[int]:
     return [texts.intern(value) if value else -1 for value in values]
 
 
-def _named(trace: Trace, facts: Facts, calls: CollectiveCalls) -> _Named:
-    """Kind, library and peer from arguments, naming call and kernel, per distinct combination."""
+def _named(trace: Trace, facts: Facts, calls: CollectiveCalls) -> list[tuple[str, str, int]]:
+    """Kind, library and peer (empty and −1 unknown) of each call from arguments, naming call and kernel, per distinct combination."""
     spans, arguments = trace["spans"], trace["collective_args"]
     on_device = (spans["role"][calls.row] == Role.KERNEL).astype(np.int64)
     columns = (
@@ -180,7 +173,7 @@ def _named(trace: Trace, facts: Facts, calls: CollectiveCalls) -> _Named:
     amd = facts.summary.vendor == "amd"
     stated = facts.summary.backend or ""
     only_backend = stated if stated.isalnum() else ""
-    kinds, libraries, peers = [], [], []
+    told: list[tuple[str, str, int]] = []
     for row in first.tolist():
         collective, around, own = (trace.strings[int(column[row])] for column in columns[:3])
         kind = next((word for word in map(kind_word, (collective, around, own)) if word), "")
@@ -190,15 +183,9 @@ def _named(trace: Trace, facts: Facts, calls: CollectiveCalls) -> _Named:
         library = (
             (communication_library(own) if on_device[row] else None) or backend or only_backend
         )
-        kinds.append(kind)
-        libraries.append("rccl" if amd and library == "nccl" else library)
-        peers.append(peer_of(around))
-    row_combination = combination.tolist()
-    return _Named(
-        [kinds[i] for i in row_combination],
-        [libraries[i] for i in row_combination],
-        [peers[i] for i in row_combination],
-    )
+        library = "rccl" if amd and library == "nccl" else library
+        told.append((kind, library, peer_of(around)))
+    return [told[i] for i in combination.tolist()]
 
 
 def _groups(trace: Trace, calls: CollectiveCalls) -> tuple[list[str], Ints]:
@@ -262,4 +249,52 @@ def _issued_kind(name: str) -> str:
         kind_word(bare)
         if bare and (kind_of(bare) or point_to_point(bare) or COALESCED in bare)
         else ""
+    )
+
+
+_C = DisplayColumn
+COLLECTIVES = DisplaySpec(
+    "collectives",
+    "One row per collective or point-to-point transfer of the worker, in time order. The columns"
+    " from `match` on are of runs of several workers: `match` is missing where no other worker's is"
+    " known to be the same, `wait_ns` where it cannot be told.",
+    (
+        _C("kind", "text", "", "`all_reduce`, `all_gather`, `send` …"),
+        _C("library", "text", "", "`nccl`, `rccl`, `gloo` …", optional=True),
+        _C("group", "text", "", "Process group.", optional=True),
+        _C("group_size", "count", "", "Ranks of the group.", optional=True, unit="ranks"),
+        _C("dtype", "text", "", "Element type.", optional=True),
+        _C("bytes", "bytes", "", "Message size as nccl-tests counts it.", optional=True),
+        _C("sequence", "id", "", "Number that the backend gave it.", optional=True),
+        _C("peer", "id", "", "The other rank of a send or recv.", optional=True, unit="rank"),
+        _C("start_ns", "time", "", "Begin, after the first event of the trace."),
+        _C("dur_ns", "time", "", "Length, waiting included."),
+        _C("exposed_ns", "time", "", "Of it, time in which the device computed nothing."),
+        _C("step", "id", "", "The step.", optional=True, unit="step"),
+        _C(
+            "event", "id", "", "Its kernel, or the host's region or operator.", unit="row of events"
+        ),
+        _C("host_event", "row", "", "The host call that started it."),
+        _C(
+            "match", "id", "", "Its number, the same on every worker that took part.", optional=True
+        ),
+        _C("wait_ns", "time", "", "Of its length, waiting for the last worker.", optional=True),
+        _C("transfer_ns", "time", "", "The rest of its length.", optional=True),
+        _C("last_worker", "text", "", "The worker that came last.", optional=True),
+        _C("skewed", "flag", "", "The profilers' own starts spoil its waiting: not on the page."),
+    ),
+)
+
+
+def collective_table(insight: Insight) -> DisplayTable:
+    """The collectives of the worker, without what only the run tells."""
+    table = insight["collectives"]
+    same = ("kind", "library", "group", "dtype", "group_size", "bytes", "sequence", "peer", "step")
+    return COLLECTIVES.build(
+        insight.strings,
+        **{name: table[name] for name in (*same, "event")},
+        start_ns=table["start"],
+        dur_ns=table["end"] - table["start"],
+        exposed_ns=table["exposed"],
+        host_event=table["host"],
     )

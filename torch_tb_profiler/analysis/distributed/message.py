@@ -44,9 +44,6 @@ class Message(msgspec.Struct, frozen=True):
     dtype: str
 
 
-UNKNOWN = Message(-1, "")
-
-
 def kind_word(text: str) -> str:
     """The displayed kind of a collective or transfer in any spelling; empty if the text names none."""
     bare = text.rpartition(":")[2] if ":" in text else text

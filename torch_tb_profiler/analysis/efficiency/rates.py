@@ -20,6 +20,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     group_rows,
     join_knowledge,
     last_in_group,
+    places_in,
     sum_by,
 )
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
@@ -117,8 +118,7 @@ def workload_rows(insight: Insight, selection: Selection) -> Rows:
     n = len(first)
     workload = representative[steps["workload"][chosen]][first]
     calls, time = (sum_by(group, n, steps[key][chosen]) for key in ("counted", "counted_time"))
-    row_of_workload = np.full(insight["workloads"].n + 1, -1, np.int64)
-    row_of_workload[workload] = np.arange(n)
+    row_of_workload = places_in(insight["workloads"].n + 1, workload)
     matrix, link, fast = _of_kernels(
         insight, selection, np.append(row_of_workload[representative], -1), n
     )
@@ -172,8 +172,7 @@ def longest_kernels(insight: Insight, selection: Selection, rows: Rows) -> Ints:
     shape (n,), −1 none."""
     kernels = insight["workload_kernels"]
     chosen = np.flatnonzero(mask(selection, kernels["step"]))
-    row_of_workload = np.full(insight["workloads"].n + 1, -1, np.int64)
-    row_of_workload[rows.workload] = np.arange(len(rows.workload))
+    row_of_workload = places_in(insight["workloads"].n + 1, rows.workload)
     representative = np.append(representatives(insight["workloads"]), NONE)
     row = row_of_workload[representative[kernels["workload"][chosen]]]
     chosen, row = chosen[row >= 0], row[row >= 0]
@@ -271,8 +270,7 @@ def shares(insight: Insight, rows: Rows, peaks: Peaks) -> Shares:
     """Rates and shares of rows on a device."""
     seconds = np.where(rows.time > 0, rows.time / 1e9, np.nan)
     flops_rate, bytes_rate = rows.flops / seconds, rows.bytes / seconds
-    kinds = _kinds(insight, rows, flops_rate, peaks)
-    peak = kinds.peak
+    peak, units, precisions, little = _kinds(insight, rows, flops_rate, peaks)
     bandwidth = np.where(rows.link | (peaks.bandwidth is None), np.nan, peaks.bandwidth or np.nan)
     flops_share, bytes_share = flops_rate / peak, bytes_rate / bandwidth
     moving = rows.bytes / bandwidth
@@ -281,7 +279,7 @@ def shares(insight: Insight, rows: Rows, peaks: Peaks) -> Shares:
         rows.fast, np.nan, np.where(rows.flops == 0, 0 * moving, rows.flops / peak)
     )
     ideal = np.fmax(arithmetic, moving) * 1e9
-    little = kinds.little & ~np.isnan(rows.flops)
+    little &= ~np.isnan(rows.flops)
     true_share = np.where(rows.fast, np.nan, flops_share)
     compute = np.where(np.isnan(true_share) & little, 0.0, true_share)
     # Of two shares one alone decides nothing: the other may be the larger one.
@@ -290,8 +288,8 @@ def shares(insight: Insight, rows: Rows, peaks: Peaks) -> Shares:
     by_bytes = bytes_share >= compute
     return Shares(
         peak,
-        kinds.unit,
-        kinds.precision,
+        units,
+        precisions,
         flops_rate,
         bytes_rate,
         true_share,
@@ -301,7 +299,7 @@ def shares(insight: Insight, rows: Rows, peaks: Peaks) -> Shares:
         [
             "" if not known else "memory" if memory else f"{unit} {precision}"
             for known, memory, unit, precision in zip(
-                ~np.isnan(of_roof), by_bytes, kinds.unit, kinds.precision, strict=True
+                ~np.isnan(of_roof), by_bytes, units, precisions, strict=True
             )
         ],
         of_roof,
@@ -322,19 +320,12 @@ def _without_roof(rows: Rows, of_roof: Array, no_peak: Mask) -> list[str]:
     ]
 
 
-class _Kinds(msgspec.Struct, frozen=True):
-    """Per row its peak in FLOP/s, that peak's unit and precision (else the workload's), and whether
-    it is not a product.
-    """
+def _kinds(
+    insight: Insight, rows: Rows, rate: Array, peaks: Peaks
+) -> tuple[Array, list[str], list[str], Mask]:
+    """Per row its peak in FLOP/s, that peak's unit and precision (else the workload's), and whether it is not a product.
 
-    peak: Array
-    unit: list[str]
-    precision: list[str]
-    little: Mask
-
-
-def _kinds(insight: Insight, rows: Rows, rate: Array, peaks: Peaks) -> _Kinds:
-    """Computed once per distinct unit, precision and matrix-core knowledge, for rates within and
+    Computed once per distinct unit, precision and matrix-core knowledge, for rates within and
     beyond the vector units.
     """
     workloads, texts = insight["workloads"], insight.strings
@@ -357,7 +348,7 @@ def _kinds(insight: Insight, rows: Rows, rate: Array, peaks: Peaks) -> _Kinds:
     )
     words = np.array(named, object).reshape(-1, 2)[variant]
     product = np.isin(unit, [texts.number("matrix")]) & (unit >= 0)
-    return _Kinds(peak[variant], words[:, 0].tolist(), words[:, 1].tolist(), ~product)
+    return peak[variant], words[:, 0].tolist(), words[:, 1].tolist(), np.asarray(~product)
 
 
 def peak_key(

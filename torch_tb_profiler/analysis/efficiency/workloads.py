@@ -12,6 +12,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     largest_by,
     mask_of,
     picked,
+    places_in,
     positions_of,
     sum_by,
 )
@@ -123,8 +124,7 @@ def _operators(trace: Trace, facts: Facts, tree: CallTree, device: Ints) -> _Ope
     spans, step = trace["spans"], facts["span_links"]["step"]
     node = np.flatnonzero(tree.is_operator)
     row, n = tree.row[node], len(node)
-    position = np.full(len(tree.row) + 1, -1, np.int32)
-    position[node] = np.arange(n, dtype=np.int32)
+    position = places_in(len(tree.row) + 1, node, np.int32)
     replayed = replayed_calls(
         trace, facts.tables, step[facts["replayed_work"]["span"]], is_operator(trace)
     )
@@ -237,8 +237,7 @@ def _steps(
     )
     # Operators without device work beneath them have nothing to sum up.
     marked = np.flatnonzero(operators.marked)
-    position = np.full(n + 1, -1, np.int32)
-    position[marked] = np.arange(len(marked), dtype=np.int32)
+    position = places_in(n + 1, marked, np.int32)
     total = np.zeros(n, np.int64)
     total[marked] = subtree_totals(position[operators.above[marked]], own[marked])
     counted_or_busy = np.flatnonzero(

@@ -10,8 +10,8 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked
-from torch_tb_profiler.analysis.arrays.nesting import BLOCK, nearest, nest_rows
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked, places_in, sum_by
+from torch_tb_profiler.analysis.arrays.nesting import nearest, nest_rows
 from torch_tb_profiler.analysis.facts.host_names import HostNames, host_names
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
@@ -59,15 +59,10 @@ def call_tree(trace: Trace) -> CallTree:
     operator_like = (role[row] == Role.OPERATOR) & ~names.region[name[row]]
     parent, kept = _collapse(nested.parent, name[row], operator_like)
     n = len(row)
-    node = np.full(spans.n, -1, np.int32)
-    node[row] = np.arange(n, dtype=np.int32)
+    node = places_in(spans.n, row, np.int32)
     is_operator = operator_like & kept
-    children = np.zeros(n, np.int64)
-    for begin in range(0, n, BLOCK):
-        inner = begin + np.flatnonzero(
-            kept[begin : begin + BLOCK] & (parent[begin : begin + BLOCK] >= 0)
-        )
-        np.add.at(children, parent[inner], spans["dur"][row[inner]])
+    inner = np.flatnonzero(kept & (parent >= 0))
+    children = sum_by(parent[inner], n, spans["dur"][row[inner]])
     operator, overlapping = nearest(parent, is_operator), nested.overlapping
     return CallTree(row, node, parent, children, kept, is_operator, operator, overlapping, names)
 

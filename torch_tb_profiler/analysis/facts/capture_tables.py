@@ -22,15 +22,15 @@ import msgspec
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, places_in, positions_of
 from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.facts.calltree import call_tree, is_call
-from torch_tb_profiler.analysis.facts.capture_flows import captured_at
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.facts.host_names import GRAPH_LAUNCH, distinct, named
 from torch_tb_profiler.analysis.facts.launches import capture_marks
 from torch_tb_profiler.analysis.facts.links import enclosing_spans
+from torch_tb_profiler.analysis.facts.span_lookup import captured_at
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import schema
 from torch_tb_profiler.store.columns import Array, Ints, Table, unique_values
@@ -97,7 +97,7 @@ class Collected:
             return
         row, graph, begin = found
         links = enclosing_spans(trace)
-        calls, call_of = _calls_around(trace, links, row, graph, begin)
+        calls, columns, call_of = _calls_around(trace, links, row, graph, begin)
         texts = self._texts(trace, calls, row)
         count = len(self._graphs)
         for number in range(len(begin)):
@@ -113,15 +113,11 @@ class Collected:
             }
         )
         self._calls.append(
-            calls.columns
+            columns
             | {key: texts[key] for key in ("name", *_TEXTS)}
-            | {
-                "parent": np.where(
-                    calls.columns["parent"] >= 0, calls.columns["parent"] + self._count, NONE
-                )
-            }
+            | {"parent": np.where(columns["parent"] >= 0, columns["parent"] + self._count, NONE)}
         )
-        self._count += len(calls.row)
+        self._count += len(calls)
 
     def _add_annotated_nodes(self) -> None:
         """Take in what annotates the nodes of graphs, as one capture with a launch per annotation."""
@@ -187,11 +183,11 @@ class Collected:
             "mode": self._strings.intern(mode) if mode else NONE,
         }
 
-    def _texts(self, trace: Trace, calls: _Calls, row: Ints) -> dict[str, Array]:
+    def _texts(self, trace: Trace, calls: Ints, row: Ints) -> dict[str, Array]:
         """Texts of calls, and kernels of launches, as numbers of our own strings."""
         arguments, launches = trace["operator_args"], trace["launch_args"]
-        at = positions_of(arguments["span"], calls.row)
-        columns = {"name": trace["spans"]["name"][calls.row]} | {
+        at = positions_of(arguments["span"], calls)
+        columns = {"name": trace["spans"]["name"][calls]} | {
             key: np.append(arguments[key], np.int32(NONE))[at] for key in _TEXTS
         }
         kernel = np.append(launches["kernel"], np.int32(NONE))
@@ -285,17 +281,12 @@ def _range_of(start: Ints, track: Array, begin: Ints, end: Ints, on: Ints) -> In
     return found
 
 
-class _Calls(msgspec.Struct, frozen=True):
-    """Calls around launches: rows of spans, ascending, and columns but for their texts."""
-
-    row: Ints
-    columns: dict[str, Array]
-
-
 def _calls_around(
     trace: Trace, links: Array, row: Ints, graph: Ints, begin: Ints
-) -> tuple[_Calls, Ints]:
-    """The calls within captures around launches, and for each launch the innermost one; −1 none."""
+) -> tuple[Ints, dict[str, Array], Ints]:
+    """The calls within captures around launches, rows of spans, ascending, with their columns but texts; and for each launch the
+    innermost one, −1 none.
+    """
     spans, tree = trace["spans"], call_tree(trace)
     start = spans["start"]
     role = spans["role"].copy()
@@ -326,7 +317,6 @@ def _calls_around(
         going = np.unique(alike, return_index=True)[1]
         at, inner, lower, since = above[at[going]], inner[going], lower[going], since[going]
     rows = unique_values(np.concatenate(used))
-    position = np.full(spans.n + 1, NONE, np.int64)
-    position[rows] = np.arange(len(rows))
+    position = places_in(spans.n + 1, rows)
     parent = position[outer[rows]]
-    return _Calls(rows, {"parent": parent, "role": role[rows]}), position[innermost]
+    return rows, {"parent": parent, "role": role[rows]}, position[innermost]

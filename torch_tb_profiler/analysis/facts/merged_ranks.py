@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import extreme_by
+from torch_tb_profiler.analysis.arrays.grouping import extreme_by, places_in
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.device_owners import Launches, owners_of_work
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
@@ -31,8 +31,6 @@ from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 MOST_RANKS = 4096
 _HOST_ROLES = (Role.OPERATOR, Role.RUNTIME, Role.ANNOTATION, Role.PYTHON)
 _ROLES = len(Role)
-_BLOCK = 1 << 18
-"""Rows counted at a time: a column of a large trace dominates memory."""
 
 _BRACKETS = r"\[[^\]]{1,80}\]|\([^)]{1,80}\)|\{[^}]{1,80}\}|<[^>]{1,80}>"
 
@@ -136,12 +134,8 @@ def _processes(trace: Trace) -> _Processes | None:
     spans = trace["spans"]
     if not 2 <= len(pids) <= MOST_RANKS or not spans.n:
         return None
-    counts = np.zeros(len(pids) * _ROLES, np.int64)
-    for first in range(0, spans.n, _BLOCK):
-        rows = slice(first, first + _BLOCK)
-        counts += np.bincount(
-            of_track[spans["track"][rows]] * _ROLES + spans["role"][rows], minlength=len(counts)
-        )
+    key = of_track[spans["track"]] * _ROLES + spans["role"]
+    counts = np.bincount(key, minlength=len(pids) * _ROLES)
     does = counts.reshape(len(pids), _ROLES) > 0
     host = np.asarray(does[:, _HOST_ROLES].any(axis=1))
     if int(host.sum()) < 2:
@@ -161,7 +155,7 @@ def _labelled(trace: Trace, processes: _Processes, labels: list[str]) -> MergedR
     number = {label: i for i, label in enumerate(dict.fromkeys(hosts))}
     of_process = np.array([number.get(label, -1) for label in labels], np.int64)
     order = _by_place(trace, of_process[processes.of_track], len(number))
-    of_track = np.append(_positions(order), -1)[of_process[processes.of_track]]
+    of_track = np.append(places_in(len(order), order), -1)[of_process[processes.of_track]]
     named = list(number)
     work = device_rows(trace)
     return MergedRanks(
@@ -182,10 +176,9 @@ def _unlabelled(trace: Trace, processes: _Processes) -> MergedRanks | None:
     if int(is_rank.sum()) < 2 or not (is_rank & launches).any():
         return None
     ranks = np.flatnonzero(is_rank)
-    of_process = np.full(len(processes.texts), -1, np.int64)
-    of_process[ranks] = np.arange(len(ranks))
+    of_process = places_in(len(processes.texts), ranks)
     order = _by_place(trace, of_process[processes.of_track], len(ranks))
-    of_process[ranks] = _positions(order)
+    of_process[ranks] = places_in(len(order), order)
     of_track = of_process[processes.of_track]
     work = device_rows(trace)
     of_work = _owners(trace, processes, of_track, len(ranks), work)
@@ -200,12 +193,6 @@ def _by_place(trace: Trace, of_track: Ints, ranks: int) -> Ints:
     first = np.full(ranks + 1, np.iinfo(np.int64).max)
     np.minimum.at(first, of_track[spans["track"]], spans["ordinal"].astype(np.int64))
     return np.argsort(first[:ranks], kind="stable")
-
-
-def _positions(order: Ints) -> Ints:
-    position = np.empty(len(order), np.int64)
-    position[order] = np.arange(len(order))
-    return position
 
 
 def _owners(trace: Trace, processes: _Processes, of_track: Ints, ranks: int, work: Ints) -> Ints:

@@ -14,11 +14,12 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import (
     group_rows,
     picked,
+    places_in,
     sorted_within,
     sum_by,
     sum_rows,
 )
-from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
+from torch_tb_profiler.analysis.arrays.nesting import subtree_totals, with_ancestors
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.flags import Within
@@ -168,8 +169,7 @@ def _alike(
 
     ``node``: its position in the call tree, ascending; ``above``: see ``_DeviceTime``.
     """
-    position = np.full(len(above) + 1, -1, np.int32)
-    position[node] = np.arange(len(node), dtype=np.int32)
+    position = places_in(len(above) + 1, node, np.int32)
     outer = position[above]
     alike = np.zeros(len(node), np.uint8)
     inner, around = np.arange(len(node)), outer[node]
@@ -227,28 +227,12 @@ class _DeviceTime(msgspec.Struct, frozen=True):
 
 
 def _carried_up(own: Ints, above: Array) -> Ints:
-    """Each node's own value plus those of all its descendants, in the memory of ``own``. Parents come
-    before children.
-
-    Unlike ``subtree_totals`` this does not sort all nodes: few of millions have a value. One round
-    per level; beyond ``DEEP`` levels the rest is summed node by node, so the cost stays linear.
-    """
-    source = np.flatnonzero(own)
-    value, target = own[source], above[source]
-    for _ in range(DEEP):
-        inside = target >= 0
-        value, target = value[inside], target[inside]
-        if not len(target):
-            return own
-        np.add.at(own, target, value)
-        target = above[target]
-    carried = np.zeros(len(own), np.int64)
-    np.add.at(carried, target[target >= 0], value[target >= 0])
-    passing: list[int] = carried.tolist()
-    for node, outer in zip(range(len(passing) - 1, -1, -1), reversed(above.tolist()), strict=True):
-        if outer >= 0:
-            passing[outer] += passing[node]
-    return np.asarray(own + np.array(passing, np.int64))
+    """Each node's own value plus those of all its descendants. Few of millions have any: only these are summed up."""
+    used = np.flatnonzero(with_ancestors(above, own != 0))
+    outer = above[used]
+    total: Ints = own.copy()
+    total[used] = subtree_totals(np.searchsorted(used, outer) - (outer < 0), own[used])
+    return total
 
 
 def _eligible(trace: Trace, name: Array, is_operator: Mask, device: _DeviceTime) -> Array:

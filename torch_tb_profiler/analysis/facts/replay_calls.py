@@ -66,11 +66,7 @@ def replayed_calls(
     work, call = work[call >= 0], call[call >= 0]
     width = max(calls.n, 1)
     own = replayed["replay"][work].astype(np.int64) * width + call
-    keys = [unique_values(own)]
-    while len(keys[-1]):
-        above = parent[keys[-1] % width]
-        keys.append(unique_values((keys[-1] // width * width + above)[above >= 0]))
-    key = unique_values(np.concatenate(keys))
+    key = with_callers(own, width, parent)
     replay, call = key // width, key % width
     above = parent[call] if len(key) else key
     step_of = np.full(replays.n, -1, np.int64)
@@ -83,6 +79,15 @@ def replayed_calls(
         work=replayed["span"][work].astype(np.int64),
         of_work=np.searchsorted(key, own),
     )
+
+
+def with_callers(own: Ints, width: int, above: Ints) -> Ints:
+    """Distinct keys ``number × width + call``, ascending, and those of all calls around each; ``above``: of each call, −1 none."""
+    keys = [unique_values(own)]
+    while len(keys[-1]):
+        outer = above[keys[-1] % width]
+        keys.append(unique_values((keys[-1] // width * width + outer)[outer >= 0]))
+    return unique_values(np.concatenate(keys))
 
 
 def is_operator(trace: Trace) -> Mask:

@@ -21,10 +21,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.facts.calltree import CallTree
-from torch_tb_profiler.analysis.facts.capture_flows import captured_at
 from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.facts.iterations import said_around
+from torch_tb_profiler.analysis.facts.span_lookup import captured_at
 from torch_tb_profiler.hardware.server_steps import server_step
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import fact_schema

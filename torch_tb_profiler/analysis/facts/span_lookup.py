@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of
+from torch_tb_profiler.analysis.arrays.grouping import (
+    group_rows,
+    mask_of,
+    positions_of,
+    stable_order,
+)
 from torch_tb_profiler.analysis.arrays.nesting import nest
+from torch_tb_profiler.store.categories import GRAPH_CAPTURE
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Trace
 
@@ -21,10 +27,7 @@ def span_at(trace: Trace, track: Array, time: Ints) -> Ints:
     rows = np.flatnonzero(is_wanted[spans["track"]])
     if not len(rows):
         return np.full(len(track), -1, np.int64)
-    own = spans["track"][rows]
-    # numpy sorts 16-bit integers stably in linear time.
-    narrow = own.astype(np.uint16) if trace["tracks"].n <= 1 << 16 else own
-    rows = rows[np.argsort(narrow, kind="stable")]
+    rows = rows[stable_order(spans["track"][rows])]
     key, wanted = _keys(spans["track"][rows], spans["start"][rows], track, time)
     position = np.searchsorted(key, wanted, side="right") - 1
     span = rows[np.maximum(position, 0)]
@@ -66,3 +69,27 @@ def _around(trace: Trace, track: Array, time: Ints) -> Ints:
     parent = np.full(len(begin), -1, np.int64)
     parent[order] = np.where(nested.parent >= 0, order[nested.parent], -1)
     return np.append(rows, -1)[parent[n:]][group]
+
+
+_BEGIN, _FINISH = ord("s"), ord("f")
+
+
+def captured_at(trace: Trace) -> Ints:
+    """The host span that captured what each span replays, −1 none; int64 of shape (spans,)."""
+    spans, flows = trace["spans"], trace["flows"]
+    captured = np.full(spans.n, -1, np.int64)
+    is_capture = flows["category"] == trace.strings.number(GRAPH_CAPTURE)
+    begins = np.flatnonzero(is_capture & (flows["phase"] == _BEGIN))
+    ends = np.flatnonzero(is_capture & (flows["phase"] == _FINISH))
+    if not len(begins) or not len(ends):
+        return captured
+    begins = begins[np.argsort(flows["id"][begins], kind="stable")]
+    source = positions_of(flows["id"][begins], flows["id"][ends])
+    ends, source = ends[source >= 0], source[source >= 0]
+    host = span_at(trace, flows["track"][begins], flows["time"][begins])[source]
+    # A flow end and its device work are one entry of the file; this tells work apart that starts
+    # at the same time on the same stream.
+    order = np.argsort(spans["ordinal"], kind="stable")
+    target = positions_of(spans["ordinal"][order], flows["ordinal"][ends])
+    captured[order[target[target >= 0]]] = host[target >= 0]
+    return captured

@@ -9,16 +9,15 @@ line that ran at that moment, which is the line that started the recording and n
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import extreme_by, picked, positions_of
-from torch_tb_profiler.analysis.arrays.nesting import climb, depths
+from torch_tb_profiler.analysis.arrays.grouping import extreme_by, mask_of, picked, positions_of
+from torch_tb_profiler.analysis.arrays.nesting import climb, nearest, with_ancestors
+from torch_tb_profiler.analysis.arrays.numbering import PathLayout, number_paths, number_tree
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.host_names import distinct
-from torch_tb_profiler.analysis.facts.replay_calls import ReplayedCalls, joined
+from torch_tb_profiler.analysis.facts.replay_calls import ReplayedCalls, joined, with_callers
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import fact_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
@@ -71,68 +70,21 @@ def _from_frames(
     if not is_frame.any():
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     inner = climb(enclosing, enclosing[tree.row[node]], is_frame)
-    parents, frames, of_node[node] = frame_stacks(trace, enclosing, inner)
+    parents, frames, of_node[node] = frame_stacks(trace, enclosing, inner, is_frame)
     return parents, frames
 
 
-def frame_stacks(trace: Trace, enclosing: Array, inner: Array) -> tuple[Ints, Ints, Ints]:
-    """``(parents, frames, stack)``: the tree of the frames around some Python frames, parents first, and the position in
-    it of each of these; ``inner``: their rows of spans, −1 none.
+def frame_stacks(
+    trace: Trace, enclosing: Array, inner: Ints, is_frame: Mask
+) -> tuple[Ints, Ints, Ints]:
+    """``(parents, frames, stack)``: the tree of the frames around some frames, parents first, and the position in
+    it of each of these. ``inner``: their rows of spans, −1 none; ``is_frame``: which rows count.
     """
-    spans = trace["spans"]
-    is_frame = spans["role"] == Role.PYTHON
-    nothing = np.zeros(0, np.int64)
-    if not (inner >= 0).any():
-        return nothing, nothing, np.full(len(inner), -1, np.int64)
-    used, above = frames_needed(enclosing, is_frame, inner)
-    depth = depths(above)
-    position = np.full(spans.n, -1, np.int32)
-    position[used] = np.arange(len(used), dtype=np.int32)
-    stack = np.full(len(used), -1, np.int64)
-    parents: list[Ints] = []
-    frames: list[Ints] = []
-    count = 0
-    width = len(trace.strings) + 1
-    deepest = int(depth.max(initial=0))
-    # Numbers of one or two bytes are sorted in a fourth of the time (measured).
-    order = np.argsort(depth.astype(np.min_scalar_type(deepest)), kind="stable")
-    bounds = np.searchsorted(depth[order], np.arange(deepest + 2))
-    for begin, end in pairwise(bounds.tolist()):
-        level = order[begin:end]
-        caller = np.where(above[level] >= 0, stack[above[level]], -1)
-        keys, number = np.unique(
-            (caller + 1) * width + spans["name"][used[level]] + 1, return_inverse=True
-        )
-        stack[level] = count + number
-        parents.append(keys // width - 1)
-        frames.append(keys % width - 1)
-        count += len(keys)
-    return (
-        np.concatenate(parents or [nothing]),
-        np.concatenate(frames or [nothing]),
-        np.where(inner >= 0, stack[position[inner]], -1),
-    )
-
-
-def frames_needed(enclosing: Array, is_frame: Mask, inner: Array) -> tuple[Ints, Ints]:
-    """``(rows, caller)``: the frames around any ``inner`` frame, ascending, and the position of
-    each one's caller, −1 none.
-    """
-    seen = np.zeros(len(enclosing), np.bool_)
-    caller = np.full(len(enclosing), -1, np.int32)
-    frame = inner[inner >= 0]
-    while len(frame):
-        # The last write per frame wins, which leaves the distinct frames without a sort.
-        caller[frame] = np.arange(len(frame))
-        frame = frame[caller[frame] == np.arange(len(frame))]
-        seen[frame] = True
-        outer = climb(enclosing, enclosing[frame], is_frame)
-        caller[frame] = outer
-        frame = outer[outer >= 0]
-        frame = frame[~seen[frame]]
-    used = np.flatnonzero(seen)
-    outer = caller[used]
-    return used, np.where(outer >= 0, np.searchsorted(used, outer), -1)
+    around = np.append(nearest(enclosing, is_frame), np.int32(-1))[enclosing]
+    used = np.flatnonzero(with_ancestors(around, mask_of(len(around), inner[inner >= 0])))
+    caller = np.searchsorted(used, around[used]) - (around[used] < 0)
+    tree = number_tree(caller, trace["spans"]["name"][used].astype(np.int64))
+    return tree.parent, tree.code, picked(tree.path, np.searchsorted(used, inner) - (inner < 0))
 
 
 def _from_arguments(
@@ -213,40 +165,20 @@ def with_replayed(stacks: Stacks, trace: Trace, tree: CallTree, replayed: Replay
     if not len(replayed):
         return stacks
     calls = trace["captured_calls"]
-    caller, name = calls["parent"].tolist(), calls["name"].tolist()
-    is_frame = (calls["role"] == Role.PYTHON).tolist()
-    parents, frames = stacks.parent.tolist(), stacks.frame.tolist()
-    interned: dict[tuple[int, int], int] = {}
-    known: dict[tuple[int, int], int] = {}
-
-    def stack_of(base: int, call: int) -> int:
-        path = []
-        while call >= 0 and (base, call) not in known:
-            path.append(call)
-            call = caller[call]
-        stack = known[base, call] if call >= 0 else base
-        for inner in reversed(path):
-            if is_frame[inner]:
-                key = (stack, name[inner])
-                stack = interned.setdefault(key, len(parents))
-                if stack == len(parents):
-                    parents.append(key[0])
-                    frames.append(key[1])
-            known[base, inner] = stack
-        return stack
-
-    base = picked(stacks.of_node, tree.node[replayed.launch])
-    keys, which = np.unique(
-        (base.astype(np.int64) + 1) * max(calls.n, 1) + replayed.call, return_inverse=True
+    around = np.append(nearest(calls["parent"], calls["role"] == Role.PYTHON), np.int32(-1))
+    outer, frame = (around[of].astype(np.int64) for of in (calls["parent"], replayed.call))
+    base = picked(stacks.of_node, tree.node[replayed.launch]).astype(np.int64)
+    own, inside = (base + 1) * calls.n + frame, frame >= 0
+    key = with_callers(own[inside], calls.n, outer)
+    beneath, call = key // calls.n - 1, key % calls.n
+    above = np.where(outer[call] >= 0, np.searchsorted(key, key - call + outer[call]), -1)
+    layout = PathLayout(
+        above, calls["name"][call].astype(np.int64), np.where(above < 0, beneath, -1), above < -1
     )
-    distinct_stacks = [
-        stack_of(key // max(calls.n, 1) - 1, key % max(calls.n, 1)) for key in keys.tolist()
-    ]
-    return Stacks(
-        np.array(parents, np.int64),
-        np.array(frames, np.int64),
-        joined(stacks.of_node, np.array(distinct_stacks, np.int32)[which]),
-    )
+    count = len(stacks.parent) + len(key)
+    numbered = number_paths(layout, stacks.parent, stacks.frame, most=count)
+    base[inside] = numbered.path[np.searchsorted(key, own[inside])]
+    return Stacks(numbered.parent, numbered.code, joined(stacks.of_node, base))
 
 
 def opened_frames(trace: Trace, enclosing: Array, strings: StringBuilder) -> Table:

@@ -18,7 +18,6 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     positions_of,
 )
 from torch_tb_profiler.analysis.arrays.intervals import union, window_at
-from torch_tb_profiler.analysis.arrays.nesting import BLOCK
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.facts.host_names import HostNames, distinct, name_mask
@@ -307,12 +306,8 @@ def _extent(trace: Trace) -> tuple[int, int]:
 
 def latest_end(spans: Table, counted: Mask | None = None) -> int:
     """The latest end of all, or of the ``counted``, spans, ns; 0 without any."""
-    latest = 0
-    for begin in range(0, spans.n, BLOCK):
-        block = slice(begin, begin + BLOCK)
-        end = spans["start"][block] + spans["dur"][block]
-        latest = max(latest, int((end if counted is None else end[counted[block]]).max(initial=0)))
-    return latest
+    end = spans["start"] + spans["dur"]
+    return int((end if counted is None else end[counted]).max(initial=0))
 
 
 def _whole(trace: Trace, caused: DeviceCauses) -> StepWindows:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts
@@ -76,23 +76,11 @@ def mask(selection: Selection, step_column: Array) -> Mask:
 
 def sums_in(steps: Ints, table: Table, group: str, whole: Mapping[str, Array]) -> dict[str, Ints]:
     """Sums of columns of a table per value of its column ``group`` (negative: of none) over some
-    steps, where ``whole`` has the sums over all.
-
-    What lies in these steps is read, or what does not, whichever is less. The table is in the order
-    of its column ``step``, ``steps`` is ascending. int64 of the shape of a column of ``whole``.
+    steps, int64 of the shape of the column of ``whole``, which has the sums over all.
     """
-    begin, end = (
-        np.searchsorted(table["step"], steps.astype(table["step"].dtype), side=side)
-        for side in ("left", "right")
-    )
-    fewer = 2 * int((end - begin).sum()) <= table.n
-    if not fewer:
-        begin, end = np.append(0, end), np.append(begin, table.n)
-    rows = expand_ranges(begin, end - begin)
-    rows = rows[table[group][rows] >= 0]
+    rows = np.flatnonzero(np.isin(table["step"], steps) & (table[group] >= 0))
     groups = table[group][rows]
-    sums = {key: sum_by(groups, len(total), table[key][rows]) for key, total in whole.items()}
-    return sums if fewer else {key: whole[key] - values for key, values in sums.items()}
+    return {key: sum_by(groups, len(total), table[key][rows]) for key, total in whole.items()}
 
 
 def sums_over(

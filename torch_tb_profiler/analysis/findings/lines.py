@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.figures.source_lines import (
     line_ranks,
     shown_frame,
 )
-from torch_tb_profiler.analysis.timeline.event_stack import event_stack
+from torch_tb_profiler.analysis.timeline.call_path import event_stack
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.model import Facts, Trace
 

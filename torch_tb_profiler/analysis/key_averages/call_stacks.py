@@ -15,11 +15,12 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, group_rows, matching_points
 from torch_tb_profiler.analysis.arrays.nesting import depths, nearest, nest
-from torch_tb_profiler.analysis.facts.host_names import distinct
+from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
 from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.strings import StringTable
 
 _LEFT_OUT = (
     ("autograd/__init__", "_make_grads"),
@@ -133,23 +134,25 @@ class CallStacks:
 
 
 def backward_functions(events: FunctionEvents) -> Mask:
-    """Backward functions, by the engine's call around them, else by forward thread."""
-    thread = events.arguments("forward_thread")
-    texts = [events.names[number] for number in range(len(events.names))]
-    evaluates = np.array([text.startswith(EVALUATE) for text in texts], np.bool_)
-    behind = np.array(
-        [
-            events.names.number(text[len(EVALUATE) :]) if text.startswith(EVALUATE) else -1
-            for text in texts
-        ],
-        np.int64,
-    )
-    around = np.where(events.parent >= 0, behind[events.name[events.parent]], -1)
-    return np.asarray(
-        (events.role == Role.OPERATOR)
-        & ~evaluates[events.name]
-        & ((thread > 0) | (around == events.name))
-    )
+    """Which events are backward functions."""
+    thread, operator = events.arguments("forward_thread"), events.role == Role.OPERATOR
+    return backward_calls(events.names, events.name, events.parent, thread, operator)
+
+
+def backward_calls(
+    strings: StringTable, name: Array, parent: Array, thread: Array, operator: Mask
+) -> Mask:
+    """Which operators are backward functions, by the engine's call around them, else by forward thread; all of one shape.
+
+    name: numbers of ``strings``. parent: the call around each, −1 none. thread: forward thread, −1 unknown.
+    """
+    engine = name_mask(strings, name, lambda text: text.startswith(EVALUATE))
+    # The function that the engine evaluates bears the rest of its name.
+    behind = np.full(len(strings) + 1, -2, np.int64)
+    for number in np.flatnonzero(engine).tolist():
+        behind[number] = strings.number(strings[number].removeprefix(EVALUATE))
+    evaluated = behind[np.append(name, -1)[parent]] == name
+    return np.asarray(operator & ~engine[name] & ((thread > 0) | evaluated))
 
 
 def _tracks_of_threads(

@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, places_in
 from torch_tb_profiler.analysis.arrays.nesting import depths, nearest, nest, with_ancestors
 from torch_tb_profiler.analysis.facts.host_names import HIDDEN, distinct
 from torch_tb_profiler.analysis.facts.operators import operator_arguments
@@ -266,8 +266,7 @@ def _tree(track: Array, start: Ints, end: Ints, host: Mask, name: Array) -> tupl
 
 def _launching_operators(facts: Facts, row: Ints, role: Array, parent: Ints, kept: Mask) -> Ints:
     """For device work the position of the innermost operator around its launch; −1 unknown."""
-    position = np.full(facts["span_links"].n + 1, -1, np.int64)
-    position[row] = np.arange(len(row))
+    position = places_in(facts["span_links"].n + 1, row)
     position[-1] = -1
     operators = np.full(len(row), -1, np.int64)
     work = np.flatnonzero(np.isin(role, DEVICE_ROLES))

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, places_in, sum_by
 from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.key_averages.call_stacks import CallStacks, backward_functions
 from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents
@@ -84,8 +84,7 @@ def group_events(events: FunctionEvents, stacks: CallStacks, flops: Ints, by: Gr
     first, group = group_rows([column[included] for column in columns])
     order = np.argsort(first, kind="stable")
     n = len(first)
-    rank = np.empty(n, np.int64)
-    rank[order] = np.arange(n)
+    rank = places_in(n, order)
     first, group = included[first[order]], rank[group]
     return Groups(
         first=first,

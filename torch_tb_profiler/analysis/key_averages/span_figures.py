@@ -16,9 +16,9 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.facts.operators import operator_arguments
 from torch_tb_profiler.analysis.key_averages.allocations import allocated_within
+from torch_tb_profiler.analysis.key_averages.call_stacks import backward_calls
 from torch_tb_profiler.analysis.key_averages.function_events import is_asynchronous
 from torch_tb_profiler.analysis.key_averages.groups import BACKWARD_FUNCTION, USER_SCOPE
-from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.work import model_of, work_of
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -63,18 +63,12 @@ def span_figures(trace: Trace, facts: Facts) -> SpanFigures:
 
 
 def _scope(trace: Trace, parent: Array) -> Ints:
-    spans, strings = trace["spans"], trace.strings
-    engine = name_mask(strings, spans["name"], lambda text: text.startswith(EVALUATE))
-    calls = np.flatnonzero((spans["role"] == Role.OPERATOR) & ~engine[spans["name"]])
-    thread = operator_arguments(trace, "forward_thread")[calls]
-    # The function that the engine evaluates bears the rest of its name.
-    behind = np.full(len(strings) + 1, -2, np.int64)
-    for number in np.flatnonzero(engine).tolist():
-        behind[number] = strings.number(strings[number].removeprefix(EVALUATE))
-    around = np.append(spans["name"], -1)[parent[calls]]
-    backward = (thread > 0) | (behind[around] == spans["name"][calls])
+    spans, operator = trace["spans"], trace["spans"]["role"] == Role.OPERATOR
+    thread = operator_arguments(trace, "forward_thread")[:-1]
     scope = np.where(spans["role"] == Role.ANNOTATION, USER_SCOPE, -1)
-    scope[calls[backward]] = BACKWARD_FUNCTION
+    scope[backward_calls(trace.strings, spans["name"], parent, thread, operator)] = (
+        BACKWARD_FUNCTION
+    )
     return scope
 
 

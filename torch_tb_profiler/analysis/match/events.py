@@ -24,6 +24,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     mixed,
     occurrences,
     picked,
+    places_in,
     positions_of,
     same_keys,
 )
@@ -98,8 +99,7 @@ class Matched(msgspec.Struct, frozen=True):
 def step_events(trace: Trace, facts: Facts, steps: Ints) -> StepEvents:
     """The events of rows of ``facts["steps"]``, which ascend."""
     spans, links, table = trace["spans"], facts["span_links"], facts["steps"]
-    number = np.full(table.n + 1, -1, np.int64)
-    number[steps] = np.arange(len(steps))
+    number = places_in(table.n + 1, steps)
     number = number[links["step"]]
     own = np.flatnonzero(number >= 0)
     number, role = number[own], spans["role"][own]
@@ -111,8 +111,7 @@ def step_events(trace: Trace, facts: Facts, steps: Ints) -> StepEvents:
     host = host[np.argsort(spans["track"][own[host]], kind="stable")]
     row = own[host]
     kept = mask_of(spans.n, row)
-    place = np.full(spans.n + 1, -1, np.int64)
-    place[row] = np.arange(len(row))
+    place = places_in(spans.n + 1, row)
     parent = place[climb(links["parent"], links["parent"][row], kept)]
     device = np.flatnonzero(np.isin(role, DEVICE_ROLES))
     return StepEvents(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.grouping import places_in, positions_of
 from torch_tb_profiler.analysis.memory.live_memory import last_record
 from torch_tb_profiler.analysis.memory.window import of_device
 from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
@@ -64,8 +64,7 @@ class AllocatorState(msgspec.Struct, frozen=True):
 
     def _taken(self, order: Ints) -> AllocatorState:
         """The segments in an order, and their blocks."""
-        place = np.full(len(self.bytes) + 1, -1, np.int64)
-        place[order] = np.arange(len(order))
+        place = places_in(len(self.bytes) + 1, order)
         within = self.offset - self.begin[self.segment]
         begin = np.append(0, np.cumsum(self.bytes[order]))
         segment = place[self.segment]

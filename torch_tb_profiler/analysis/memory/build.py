@@ -18,7 +18,6 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of,
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.analysis.memory.blocks import Blocks, pair, shared_memory, totals
-from torch_tb_profiler.analysis.memory.levels import build_levels
 from torch_tb_profiler.analysis.memory.origins import Origins, origins
 from torch_tb_profiler.analysis.memory.phases import (
     Phase,
@@ -41,8 +40,6 @@ LARGEST = 1 << 48
 _TABLES = (
     schema.MEMORY_DEVICES,
     schema.MEMORY_CURVE,
-    schema.MEMORY_LEVELS,
-    schema.MEMORY_OUTLINE,
     schema.MEMORY_NODES,
     schema.ALLOCATIONS,
 )
@@ -111,7 +108,7 @@ def build_memory(
     allocations = allocations.take(
         np.lexsort((allocations["release"], allocations["record"], allocations["device"]))
     )
-    built = (devices, curve, *build_levels(curve), origin.nodes, allocations)
+    built = (devices, curve, origin.nodes, allocations)
     return {table.spec.name: table for table in built}, about
 
 

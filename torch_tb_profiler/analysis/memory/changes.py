@@ -13,10 +13,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
-from torch_tb_profiler.analysis.memory.live_memory import alive_blocks, last_record
+from torch_tb_profiler.analysis.memory.live_memory import alive_blocks, block_origins, last_record
 from torch_tb_profiler.analysis.memory.table import category_texts
 from torch_tb_profiler.analysis.memory.window import by_category, of_device
-from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
@@ -82,7 +81,7 @@ def _within(before: Moment, after: Moment, by: MemoryBy) -> Rows:
     ends = np.where(release < 0, np.iinfo(np.int64).max, release)
     row = rows.start + np.flatnonzero((record <= high) & (ends > low))
     record, ends = record[row - rows.start], ends[row - rows.start]
-    key = _keys(insight, row, by)
+    key = block_origins(insight, row)[by].astype(np.int64)
     first, group = group_rows([key])
     n, size = len(first), table["bytes"][row]
 
@@ -153,7 +152,7 @@ def _alive(moment: Moment, by: MemoryBy) -> dict[str | None, tuple[int, int]]:
         texts = category_texts(np.arange(len(levels)))
         return {text: (size, 0) for text, size in zip(texts, levels.tolist(), strict=True) if size}
     row = alive_blocks(insight, device, last)
-    key = _keys(insight, row, by)
+    key = block_origins(insight, row)[by].astype(np.int64)
     first, group = group_rows([key])
     size = sum_by(group, len(first), insight["allocations"]["bytes"][row]).tolist()
     count = np.bincount(group, minlength=len(first)).tolist()
@@ -167,19 +166,6 @@ def _alive(moment: Moment, by: MemoryBy) -> dict[str | None, tuple[int, int]]:
 def _has_blocks(insight: Insight, device: int) -> bool:
     rows = of_device(insight["allocations"], device)
     return bool(rows.stop > rows.start)
-
-
-def _keys(insight: Insight, row: Ints, by: MemoryBy) -> Ints:
-    """What blocks are grouped by: strings of the insight, or categories; −1 unknown."""
-    table, nodes = insight["allocations"].take(row), insight["memory_nodes"]
-    if by in ("operator", "parent"):
-        name, above = np.append(nodes["name"], -1), np.append(nodes["parent"], -1)
-        node = table["node"]
-        return np.asarray(name[node if by == "operator" else above[node]], np.int64)
-    if by == "module":
-        return np.asarray(module_names_of(insight)[table["path"]], np.int64)
-    column = {"line": "line", "stack": "frames", "category": "category"}[by]
-    return table[column].astype(np.int64)
 
 
 def _texts(insight: Insight, keys: Ints, by: MemoryBy) -> list[str | None]:

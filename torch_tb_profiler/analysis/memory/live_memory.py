@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.memory.window import by_category, of_device
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.python_frames import PythonFrame
 
@@ -130,20 +130,26 @@ def alive_blocks(insight: Insight, device: int, last: int) -> Ints:
     return np.asarray(rows.start + np.flatnonzero(alive))
 
 
-def _blocks(insight: Insight, device: int, last: int) -> dict[str, Ints]:
-    """Origins of the blocks alive after a row of ``memory_curve``."""
-    table, nodes = insight["allocations"], insight["memory_nodes"]
-    row = alive_blocks(insight, device, last)
-    node = table["node"][row]
-    name, above = np.append(nodes["name"], -1), np.append(nodes["parent"], -1)
-    columns = {
+def block_origins(insight: Insight, rows: Ints) -> dict[str, Array]:
+    """Where some rows of ``allocations`` come from, and what they are for, by what tells it: strings of the insight, numbers of
+    categories and of their rules; −1 unknown.
+    """
+    table, nodes = insight["allocations"].take(rows), insight["memory_nodes"]
+    name, above, node = np.append(nodes["name"], -1), np.append(nodes["parent"], -1), table["node"]
+    return {
         "operator": name[node],
         "parent": name[above[node]],
-        "module": module_names_of(insight)[table["path"][row]],
-        "line": table["line"][row],
-        "category": table["category"][row],
-        "rule": table["rule"][row],
+        "module": module_names_of(insight)[table["path"]],
+        "stack": table["frames"],
+        **{key: table[key] for key in ("line", "category", "rule")},
     }
+
+
+def _blocks(insight: Insight, device: int, last: int) -> dict[str, Ints]:
+    """Origins of the blocks alive after a row of ``memory_curve``."""
+    table, row = insight["allocations"], alive_blocks(insight, device, last)
+    columns = block_origins(insight, row)
+    del columns["stack"]
     first, group = group_rows(list(columns.values()))
     n, size, begin = len(first), table["bytes"][row], table["begin"][row]
     return {

@@ -12,7 +12,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked, places_in
 from torch_tb_profiler.analysis.arrays.nesting import (
     climb,
     depths,
@@ -30,12 +30,14 @@ from torch_tb_profiler.analysis.figures.source_lines import (
     lines_of_stacks,
     shown_frames,
 )
-from torch_tb_profiler.analysis.memory.forest import DEEPEST, outermost
 from torch_tb_profiler.store import insight_schema as schema
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder, StringTable
+
+DEEPEST = 256
+"""Depth limit of the calls around an allocation; only hostile traces nest deeper."""
 
 
 class Origins(msgspec.Struct, frozen=True):
@@ -101,6 +103,21 @@ def innermost_spans(trace: Trace, links: Table, track: Array, time: Ints) -> Int
     )
 
 
+def outermost(parent: Array, name: Array) -> Mask:
+    """Which nodes have no ancestor (of the nearest ``DEEPEST``) of their own name, bool."""
+    is_outermost = np.ones(len(parent), np.bool_)
+    active = np.flatnonzero(parent >= 0)
+    above = parent[active]
+    for _ in range(DEEPEST):
+        if not len(active):
+            break
+        same = name[above] == name[active]
+        is_outermost[active[same]] = False
+        active, above = active[~same], parent[above[~same]]
+        active, above = active[above >= 0], above[above >= 0]
+    return is_outermost
+
+
 def _with_ancestors(tree: CallTree, operator: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """``(kept, parent, depth, node)`` of some operators (−1 allowed) and all operators around them,
     by depth.
@@ -118,8 +135,7 @@ def _with_ancestors(tree: CallTree, operator: Ints) -> tuple[Ints, Ints, Ints, I
     shallow = nearest(parent, depth < DEEPEST)
     order = np.argsort(depth, kind="stable")
     order = order[: int(np.count_nonzero(depth < DEEPEST))]
-    position = np.full(len(kept) + 1, -1, np.int64)
-    position[order] = np.arange(len(order))
+    position = places_in(len(kept) + 1, order)
     node = np.where(
         operator >= 0, position[np.append(shallow, -1)[np.searchsorted(kept, operator)]], -1
     )

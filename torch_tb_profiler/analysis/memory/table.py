@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.memory.live_memory import LiveMemory
+from torch_tb_profiler.analysis.memory.live_memory import LiveMemory, block_origins
 from torch_tb_profiler.analysis.memory.usage import Usage
-from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.store.categories import BLOCK_CATEGORIES, CATEGORY_RULES
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.display import (
@@ -133,22 +132,22 @@ _TOTALS = ("increase_bytes", "allocations", "allocation_bytes")
 
 def block_table(insight: Insight, rows: Ints) -> DisplayTable:
     """Some rows of ``allocations``, without their devices."""
-    table, nodes = insight["allocations"].take(rows), insight["memory_nodes"]
-    name, parent, event = (np.append(nodes[key], -1) for key in ("name", "parent", "event"))
-    node, begin, end = table["node"], table["begin"], table["end"]
+    table, origin = insight["allocations"].take(rows), block_origins(insight, rows)
+    event, begin, end = (
+        np.append(insight["memory_nodes"]["event"], -1),
+        table["begin"],
+        table["end"],
+    )
     told = np.where(table["category"] < len(BLOCK_CATEGORIES), table["category"], -1)
     rule = np.where(told >= 0, table["rule"] + 1, -1)
     return MEMORY_BLOCKS.build(
         insight.strings,
-        operator=name[node],
-        parent=name[parent[node]],
-        module=module_names_of(insight)[table["path"]],
-        line=table["line"],
+        **{key: origin[key] for key in ("operator", "parent", "module", "line")},
         bytes=table["bytes"],
         allocated_ns=begin,
         released_ns=end,
         lifetime_ns=np.where((begin >= 0) & (end >= 0), end - begin, -1),
-        event=event[node],
+        event=event[table["node"]],
         release_event=event[table["released_by"]],
         category=Coded(told, _NAMES),
         known_by=Coded(rule, (RECORDED, *(text for _, text in CATEGORY_RULES))),

@@ -11,8 +11,8 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
-from torch_tb_profiler.analysis.arrays.nesting import climb
-from torch_tb_profiler.analysis.memory.forest import beneath, module_forest, operator_forest
+from torch_tb_profiler.analysis.arrays.nesting import climb, subtree_totals
+from torch_tb_profiler.analysis.memory.origins import outermost
 from torch_tb_profiler.analysis.memory.window import Window, records_in
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
 from torch_tb_profiler.store.columns import Ints
@@ -53,25 +53,25 @@ def usage(insight: Insight, device: int, window: Window | None, group: MemoryGro
     curve = insight["memory_curve"]
     rows = records_in(insight, device, window)
     size = curve["bytes"][rows]
-    owner = (
-        curve["node"][rows]
-        if group == "operator"
-        else modules_of_paths(insight["paths"])[curve["path"][rows]]
-    )
-    trees = operator_forest(insight) if group == "operator" else module_forest(insight)
-    n, texts, known, grows = len(trees.parent), len(insight.strings), owner >= 0, size > 0
+    if group == "operator":
+        nodes = insight["memory_nodes"]
+        owner, parent, name = curve["node"][rows], nodes["parent"], nodes["name"]
+        first = np.flatnonzero(nodes["outermost"])
+    else:
+        # Paths that are not modules are empty children of their module.
+        paths, module = insight["paths"], modules_of_paths(insight["paths"])
+        owner, parent, name = module[curve["path"][rows]], module[paths["parent"]], paths["name"]
+        first = np.flatnonzero(outermost(parent, name))
+    n, texts, known, grows = len(parent), len(insight.strings), owner >= 0, size > 0
     growing = owner[known & grows]
     own = {
         "increase": sum_by(owner[known], n, size[known]),
         "allocations": np.bincount(growing, minlength=n),
         "allocated": sum_by(growing, n, size[known & grows]),
     }
-    totals = {key: beneath(trees, column) for key, column in own.items()}
-    first = np.flatnonzero(trees.outermost)
-    by_name = {
-        key: sum_by(trees.name[first], texts, column[first]) for key, column in totals.items()
-    }
-    self_by_name = {key: sum_by(trees.name, texts, column) for key, column in own.items()}
+    totals = {key: subtree_totals(parent, column) for key, column in own.items()}
+    by_name = {key: sum_by(name[first], texts, column[first]) for key, column in totals.items()}
+    self_by_name = {key: sum_by(name, texts, column) for key, column in own.items()}
     used = np.flatnonzero((by_name["allocations"] > 0) | (by_name["increase"] != 0))
     used = used[np.lexsort((-by_name["allocated"][used], -self_by_name["increase"][used]))]
     columns = {key: by_name[key][used] for key in _SUMS} | {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.memory.levels import changed_before
 from torch_tb_profiler.analysis.timeline.counters import thinned
 from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints, Table, unique_values
@@ -75,7 +74,7 @@ def curve_in(insight: Insight, device: int, window: Window, points: int) -> Curv
     table = insight["memory_curve"]
     whole, rows = of_device(table, device), records_in(insight, device, window)
     allocated, reserved, time = (table[name][rows] for name in ("allocated", "reserved", "time"))
-    chosen = _outlined(insight, device, rows, points)
+    chosen = np.arange(len(time))
     if len(chosen) > points:
         some = (chosen, time[chosen], max(points // 2, 4))
         chosen = unique_values(*(_kept(values, *some) for values in (allocated, reserved)))
@@ -103,36 +102,6 @@ def _kept(values: Ints, chosen: Ints, time: Ints, most: int) -> Ints:
     return np.asarray(chosen[thinned(time, values[chosen], most)])
 
 
-def _outlined(insight: Insight, device: int, rows: slice, points: int) -> Ints:
-    """Positions in ``rows`` to draw from: the curve's outline and the ends where that has several records
-    per point, else all.
-    """
-    table = insight["memory_outline"]
-    record = table["record"][of_device(table, device)]
-    low, high = np.searchsorted(record, (rows.start, rows.stop)).tolist()
-    count = rows.stop - rows.start
-    if high - low < 8 * points:
-        return np.arange(count)
-    allocated = insight["memory_curve"]["allocated"][rows]
-    ends = (0, count - 1, int(np.argmax(allocated)), int(np.argmin(allocated)))
-    return unique_values(record[low:high] - rows.start, np.array(ends))
-
-
-def levels_of_all(insight: Insight, device: int) -> Array:
-    """``by_category`` of every record of a device."""
-    rows, table = of_device(insight["memory_curve"], device), insight["memory_curve"]
-    begin = insight.about["memory_begin_categories"]
-    if not begin:
-        return np.zeros((0, rows.stop - rows.start), np.int64)
-    category, size = table["category"][rows], table["bytes"][rows]
-    levels = [
-        begin[device][number] + np.cumsum(np.where(category == number, size, 0))
-        for number in range(len(BLOCK_CATEGORIES))
-    ]
-    levels.append(np.full(len(size), begin[device][-1]))
-    return np.array([*levels, table["allocated"][rows] - sum(levels)])
-
-
 def by_category(insight: Insight, device: int, records: Ints) -> Array:
     """Bytes by category after some records; int64 of shape (categories + 2, records).
 
@@ -143,11 +112,19 @@ def by_category(insight: Insight, device: int, records: Ints) -> Array:
     begin = insight.about["memory_begin_categories"]
     if not begin:
         return np.zeros((0, len(records)), np.int64)
-    table, n = insight["memory_curve"], len(records)
-    rows, first = of_device(table, device), int(insight["memory_devices"]["begin"][device])
-    counted = records - rows.start + 1
-    change = changed_before(table, insight["memory_levels"], rows, counted)
-    levels = change + np.array(begin[device][:-2])[:, None]
-    levels = np.concatenate((levels, np.full((1, n), begin[device][-1])))
-    allocated = np.where(counted > 0, np.append(table["allocated"], 0)[records], first)
-    return np.concatenate((levels, (allocated - levels.sum(axis=0))[None]))
+    table = insight["memory_curve"]
+    rows = of_device(table, device)
+    category, size, counted = (
+        table["category"][rows],
+        table["bytes"][rows],
+        records - rows.start + 1,
+    )
+    levels = [
+        begin[device][number]
+        + np.append(0, np.cumsum(np.where(category == number, size, 0)))[counted]
+        for number in range(len(BLOCK_CATEGORIES))
+    ]
+    levels.append(np.full(len(records), begin[device][-1]))
+    first = insight["memory_devices"]["begin"][device]
+    allocated = np.append(first, table["allocated"][rows])[counted]
+    return np.array([*levels, allocated - sum(levels)])

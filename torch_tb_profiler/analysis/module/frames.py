@@ -5,11 +5,11 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import extreme_by, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import extreme_by, places_in, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import subtree_totals
+from torch_tb_profiler.analysis.arrays.numbering import number_tree
 from torch_tb_profiler.analysis.figures.selection import Selection, mask, sums_over
 from torch_tb_profiler.analysis.module.modules import path_sums
-from torch_tb_profiler.analysis.module.numbering import number_tree
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
@@ -122,8 +122,7 @@ def drawn(frames: Frames, smallest: int = SMALLEST) -> tuple[Frames, int]:
     host, device = (sum_by(target, n + 1, values[edge]) for values in (frames.host, frames.device))
     rest = np.flatnonzero((host >= limits[0]) | (device >= limits[1]))
     chosen = np.flatnonzero(large)
-    position = np.full(n + 1, -1, np.int64)
-    position[chosen] = np.arange(len(chosen))
+    position = places_in(n + 1, chosen)
     joined = {key: getattr(frames, key)[chosen] for key in Frames.__struct_fields__}
     above = joined["parent"]
     joined["parent"] = np.where(above >= 0, position[above], -1)

@@ -17,12 +17,12 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import extreme_by, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import extreme_by, places_in, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import depths, nearest, subtree_totals
+from torch_tb_profiler.analysis.arrays.numbering import number_tree
 from torch_tb_profiler.analysis.facts.operators import DEEP
 from torch_tb_profiler.analysis.figures.selection import Selection, mask, sums_over
 from torch_tb_profiler.analysis.module.named_modules import MOST_LEVELS
-from torch_tb_profiler.analysis.module.numbering import number_tree
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -71,8 +71,7 @@ def module_tree(insight: Insight) -> ModuleTree:
     is_module = paths["kind"] == PathKind.MODULE
     inner = nearest(paths["parent"], is_module)
     path = np.flatnonzero(is_module)
-    position = np.full(paths.n, -1, np.int64)
-    position[path] = np.arange(len(path))
+    position = places_in(paths.n, path)
     outer = paths["parent"][path]
     around = np.append(inner, -1)[outer]
     parent = np.append(position, -1)[around]
@@ -85,8 +84,7 @@ def module_tree(insight: Insight) -> ModuleTree:
     event[numbered.path[~forward]] = paths["event"][path[~forward]]
     event[numbered.path[forward]] = paths["event"][path[forward]]
     order = np.lexsort((first, depths(numbered.parent)))
-    rank = np.empty(n, np.int64)
-    rank[order] = np.arange(n)
+    rank = places_in(n, order)
     above = numbered.parent[order]
     module = np.append(rank[numbered.path], -1)[np.append(position, -1)[inner]]
     parent = np.where(above >= 0, rank[above], -1)
@@ -141,8 +139,7 @@ def largest(tree: ModuleTree, sums: ModuleSums, most: int) -> ModuleTree:
     # A module has at least the time of each one in it, and comes before it: what is kept is a tree.
     time = np.sum(list(sums.total.values()), axis=0)
     kept = np.sort(np.argsort(-time, kind="stable")[:most])
-    row = np.full(n + 1, -1, np.int64)
-    row[kept] = np.arange(most)
+    row = places_in(n + 1, kept)
     around = nearest(tree.parent, row[:n] >= 0)
     cut = row[:n] < 0
     outer, other = np.unique(row[around[cut]], return_inverse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import places_in, positions_of, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.calltree import CallTree, is_call
 from torch_tb_profiler.analysis.facts.host_names import name_mask
@@ -74,8 +74,7 @@ def host_nodes(trace: Trace, facts: Facts, tree: CallTree) -> Nodes:
     kind[frames if frames.any() else module[name] & (kind >= 0)] = PathKind.MODULE
     kind[compiled_names(trace)[name] & (kind >= 0)] = PathKind.MODULE
     row = np.flatnonzero(kind >= 0)
-    position = np.full(spans.n, -1, np.int32)
-    position[row] = np.arange(len(row), dtype=np.int32)
+    position = places_in(spans.n, row, np.int32)
     above = facts["span_links"]["parent"]
     inner = nearest(above, kind >= 0)
     around = np.where(inner >= 0, position[inner], np.int32(-1)) if spans.n else position

@@ -15,13 +15,19 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by, sum_rows
 from torch_tb_profiler.analysis.arrays.nesting import nearest
+from torch_tb_profiler.analysis.arrays.numbering import (
+    REST,
+    NumberedPaths,
+    PathLayout,
+    number_paths,
+)
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.host_names import distinct
+from torch_tb_profiler.analysis.facts.operators import DEEP
 from torch_tb_profiler.analysis.facts.replay_calls import captured_operators, joined
-from torch_tb_profiler.analysis.facts.stacks import frames_needed
+from torch_tb_profiler.analysis.facts.stacks import frame_stacks
 from torch_tb_profiler.analysis.figures.event_kinds import MODULE
 from torch_tb_profiler.analysis.module.backward import attribute_backward
-from torch_tb_profiler.analysis.module.frames import MOST_FRAMES
 from torch_tb_profiler.analysis.module.named_modules import (
     LIGHTNING,
     NamedModules,
@@ -31,13 +37,6 @@ from torch_tb_profiler.analysis.module.named_modules import (
     lightning_names,
 )
 from torch_tb_profiler.analysis.module.nodes import Nodes, ReplayedNodes, host_nodes, replayed_nodes
-from torch_tb_profiler.analysis.module.numbering import (
-    REST,
-    NumberedPaths,
-    PathLayout,
-    number_paths,
-    number_tree,
-)
 from torch_tb_profiler.analysis.module.sums import (
     LaunchedWork,
     launched_work,
@@ -83,7 +82,7 @@ def build_paths(
         joined(given, none),
         joined(settled, none >= 0),
     )
-    numbered = number_paths(layout, np.array(written.tree.parent, np.int64), modules)
+    numbered = number_paths(layout, np.array(written.tree.parent, np.int64), modules, DEEP)
     work = launched_work(trace, facts, nodes, replayed)
     steps, of_spans = path_steps(trace, facts, nodes, replayed, numbered, work)
     lines, line_steps = _launch_lines(trace, facts, work)
@@ -236,12 +235,11 @@ def _launch_lines(trace: Trace, facts: Facts, work: LaunchedWork) -> tuple[Table
         return schema.LINES.empty(), schema.LINE_STEPS.empty()
     frame = nearest(links["parent"], is_frame)[links["launch"][work.row[outside]]].astype(np.int64)
     outside, frame = outside[frame >= 0], frame[frame >= 0]
-    used, caller = frames_needed(links["parent"].astype(np.int64), is_frame, frame)
-    tree = number_tree(caller, spans["name"][used].astype(np.int64), MOST_FRAMES)
-    line, step = tree.path[np.searchsorted(used, frame)], work.step[outside]
+    callers, frames, line = frame_stacks(trace, links["parent"], frame, is_frame)
+    step = work.step[outside]
     first, group = group_rows((step, line))
     n = len(first)
-    return schema.LINES.build(parent=tree.parent, frame=tree.code), schema.LINE_STEPS.build(
+    return schema.LINES.build(parent=callers, frame=frames), schema.LINE_STEPS.build(
         line=line[first],
         step=step[first],
         device=sum_by(group, n, spans["dur"][work.row[outside]]),

@@ -9,10 +9,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import depths, innermost_at, nearest
+from torch_tb_profiler.analysis.arrays.numbering import NumberedPaths
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.replay_calls import joined
 from torch_tb_profiler.analysis.module.nodes import Nodes, ReplayedNodes
-from torch_tb_profiler.analysis.module.numbering import NumberedPaths
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table, summed
 from torch_tb_profiler.store.insight_schema import PathKind

@@ -27,8 +27,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.analysis.facts.capture_flows import captured_at
 from torch_tb_profiler.analysis.facts.host_names import HostNames, name_mask
+from torch_tb_profiler.analysis.facts.span_lookup import captured_at
 from torch_tb_profiler.analysis.module.backward import preceding
 from torch_tb_profiler.analysis.module.forwards import EVALUATE, Functions, forwards, functions_of
 from torch_tb_profiler.analysis.module.nodes import Nodes

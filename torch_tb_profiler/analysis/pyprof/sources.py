@@ -16,11 +16,9 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.facts.operators import operator_arguments
-from torch_tb_profiler.analysis.facts.stacks import frames_needed
+from torch_tb_profiler.analysis.facts.stacks import frame_stacks
 from torch_tb_profiler.analysis.figures.source_lines import line_ranks
-from torch_tb_profiler.analysis.module.frames import MOST_FRAMES
 from torch_tb_profiler.analysis.module.modules import module_tree
-from torch_tb_profiler.analysis.module.numbering import number_tree
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -101,12 +99,8 @@ def _lines(trace: Trace, above: Array, anchor: Ints) -> tuple[Ints, Ints, Ints]:
     users = rank >= _USERS
     inner = _at(nearest(above, users), anchor)
     inner = np.where(inner >= 0, inner, _at(nearest(above, rank == _PYTHON), anchor))
-    used, caller = frames_needed(above.astype(np.int64), users, inner)
-    tree = number_tree(caller, spans["name"][used].astype(np.int64), MOST_FRAMES)
-    known = inner >= 0
-    stack = np.full(len(anchor), -1, np.int64)
-    stack[known] = tree.path[np.searchsorted(used, inner[known])]
-    return stack, tree.parent, tree.code
+    caller, frame, stack = frame_stacks(trace, above, inner, users)
+    return stack, caller, frame
 
 
 def _written(trace: Trace, above: Array, anchor: Ints) -> Ints:

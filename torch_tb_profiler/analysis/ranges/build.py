@@ -71,11 +71,11 @@ class _RangeCalls:
 
     def at(self, track: Array, time: Ints) -> Ints:
         """The innermost call around each point of a thread; −1 none."""
-        found = _innermost(self.track, self.start, self.end, self.nested, track, time)
+        found = innermost_at(self.track, self.start, self.end, self.nested, track, time)
         if self.caller >= 0:
             left = np.flatnonzero((found < 0) & np.isin(track, self.autograd))
             caller = np.full(len(left), self.caller, np.int64)
-            found[left] = _innermost(
+            found[left] = innermost_at(
                 self.track, self.start, self.end, self.nested, caller, time[left]
             )
         return found
@@ -321,17 +321,11 @@ def _range_calls(trace: Trace, facts: Facts, role: Role = Role.ANNOTATION) -> _R
     if caller >= 0:
         left = np.flatnonzero((nested < 0) & np.isin(track, autograd))
         points = np.full(len(left), caller, np.int64)
-        parent[left] = _innermost(track, start, end, nested, points, start[left])
+        parent[left] = innermost_at(track, start, end, nested, points, start[left])
     outermost = _outermost(parent, name, end)
     return _RangeCalls(
         row, name, start, end, parent, depths(parent), outermost, caller, nested, autograd, track
     )  # fmt: skip
-
-
-def _innermost(
-    track: Array, start: Ints, end: Ints, parent: Array, point_track: Array, time: Ints
-) -> Ints:
-    return innermost_at(track, start, end, parent, point_track, time).astype(np.int64)
 
 
 def _threads(trace: Trace, annotated: Array, of_steps: Array) -> tuple[int, Array]:

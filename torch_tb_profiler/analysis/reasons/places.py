@@ -17,8 +17,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest, subtree_totals
+from torch_tb_profiler.analysis.arrays.numbering import number_tree
 from torch_tb_profiler.analysis.module.frames import MOST_FRAMES
-from torch_tb_profiler.analysis.module.numbering import number_tree
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 

@@ -1,7 +1,6 @@
 """Statistics of a time window on some lanes.
 
-Slices of a lane do not overlap, so only its first and last can cross the window's edges. The others
-count in full, whole blocks of them as sums that the timeline stores::
+Slices of a lane do not overlap, so only its first and last can cross the window's edges::
 
     lane    [a   ][b][c ][d     ]
     window     |             |          a and d clipped, b and c whole
@@ -17,15 +16,21 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, mask_of
+from torch_tb_profiler.analysis.arrays.grouping import (
+    expand_ranges,
+    extreme_by,
+    group_rows,
+    mask_of,
+    positions_of,
+    sum_by,
+)
 from torch_tb_profiler.analysis.arrays.intervals import join, union
 from torch_tb_profiler.analysis.timeline.kinds import KIND_OF_LOOK, KINDS, Kind
-from torch_tb_profiler.store import timeline_schema as schema
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
-from torch_tb_profiler.store.timeline_schema import BLOCK_SLICES, GroupKind, Look
+from torch_tb_profiler.store.timeline_schema import GroupKind, Look
 
 _C = DisplayColumn
 AREA = DisplaySpec(
@@ -44,21 +49,13 @@ AREA = DisplaySpec(
         _C("longest_event", "row", "", ""),
     ),
 )
-BLOCK = BLOCK_SLICES
-KEPT_ROWS = 2_000_000
-"""Stored rows of block sums; with mostly distinct names the remaining blocks are summed on demand."""
 _LOOKS = 16
-_FEW = 64
-"""Up to this many lanes are copied one by one."""
-_DENSE = 4
-"""Keys below this × rows are summed in dense arrays, without a sort."""
 
 
 @dataclass(frozen=True)
 class Sums:
     """Sums by key (row of names × 16 + look), int64, keys distinct; ``row``: a longest slice.
-    ``nested``: time of the slices whose ``around`` has the key; where only those are known
-    ``count`` is 0.
+    ``nested``: time of the slices whose ``around`` has the key.
     """
 
     key: Ints
@@ -107,36 +104,6 @@ class Area(msgspec.Struct, frozen=True):
     overlap: Overlap | None
 
 
-def block_tables(slices: Table, places: Table) -> dict[str, Table]:
-    """The tables ``blocks`` and ``block_sums`` of a timeline."""
-    parts: list[Sums] = []
-    rows = 0
-    for first in range(0, slices.n - BLOCK + 1, BLOCK):
-        run = np.arange(first, first + BLOCK)
-        event = slices["event"][run]
-        parts.append(_sums(places, event, run, slices["dur"][run], places["around"][event]))
-        rows += len(parts[-1].key)
-        if rows >= KEPT_ROWS:
-            break
-    if not parts:
-        return {spec.name: spec.empty() for spec in (schema.BLOCKS, schema.BLOCK_SUMS)}
-    edges = np.cumsum([0, *(len(part.key) for part in parts)])
-    sums = _joined(parts)
-    return {
-        "blocks": schema.BLOCKS.build(first=edges),
-        "block_sums": schema.BLOCK_SUMS.build(
-            name=sums.key // _LOOKS,
-            look=sums.key % _LOOKS,
-            count=sums.count,
-            total=sums.total,
-            nested=sums.nested,
-            shortest=sums.shortest,
-            longest=sums.longest,
-            slice=sums.row,
-        ),
-    }
-
-
 def area_of(trace: Trace, timeline: Timeline, begin: int, end: int, lanes: Sequence[int]) -> Area:
     """Statistics of [begin, end), ns, on ``lanes`` (ascending, each once).
 
@@ -144,8 +111,7 @@ def area_of(trace: Trace, timeline: Timeline, begin: int, end: int, lanes: Seque
     in it.
     """
     window = window_of(timeline, begin, end, np.array(lanes, np.int64))
-    sums = _grouped(_joined([*window.whole(), window.clipped()]))
-    sums = sums.take(np.flatnonzero(sums.count))
+    sums = window.sums()
     sums = sums.take(np.lexsort((sums.key, -sums.count, -sums.total)))
     kind, own = KIND_OF_LOOK[sums.key % _LOOKS], sums.total - sums.nested
     names, events, busy = (
@@ -173,11 +139,7 @@ def area_of(trace: Trace, timeline: Timeline, begin: int, end: int, lanes: Seque
 
 
 class Window(msgspec.Struct, frozen=True, dict=True):
-    """Rows of slices that touch [begin, end) per chosen lane; arrays of shape (chosen lanes,).
-
-    first, stop: all rows.
-    whole_first, whole_stop: the rows entirely inside.
-    """
+    """Rows [first, stop) of slices that touch [begin, end) per chosen lane; arrays of shape (chosen lanes,)."""
 
     timeline: Timeline
     begin: int
@@ -185,8 +147,6 @@ class Window(msgspec.Struct, frozen=True, dict=True):
     lane: Ints
     first: Ints
     stop: Ints
-    whole_first: Ints
-    whole_stop: Ints
 
     @property
     def count(self) -> int:
@@ -200,89 +160,19 @@ class Window(msgspec.Struct, frozen=True, dict=True):
         start, end = self._clip(slices["start"][row], slices["dur"][row])
         return slices["event"][row].astype(np.int64), end - start
 
-    def whole(self) -> list[Sums]:
-        """Sums of the slices entirely inside; blocks may span adjacent lanes."""
-        filled = self.whole_stop > self.whole_first
-        first, stop = self.whole_first[filled], self.whole_stop[filled]
-        if not len(first):
-            return []
-        rooted = self.rooted[filled]
-        begins = np.append(True, (first[1:] != stop[:-1]) | (rooted[1:] != rooted[:-1]))
-        first, stop = first[begins], stop[np.append(begins[1:], True)]
-        inner, outer = -(-first // BLOCK), stop // BLOCK
-        large = np.flatnonzero(inner < outer)
-        small = inner >= outer
-        kept = np.where(rooted[begins], np.minimum(outer, self.timeline["blocks"].n - 1), 0)
-        stored = np.maximum(inner, kept)
-        rows = np.sort(
-            _rows(
-                np.concatenate((first[small], first[large], stored[large] * BLOCK)),
-                np.concatenate((stop[small], inner[large] * BLOCK, stop[large])),
-            )
-        )
-        dur = self.timeline["slices"]["dur"]
-        return [
-            *(
-                self._stored(int(inner[run]), int(stored[run]))
-                for run in large.tolist()
-                if stored[run] > inner[run]
-            ),
-            *(
-                self._sums(part, dur[part])
-                for part in np.split(rows, range(BLOCK, len(rows), BLOCK))
-            ),
-        ]
-
-    def _stored(self, low: int, high: int) -> Sums:
-        """Sums of the stored blocks [low, high)."""
-        edges, table = self.timeline["blocks"]["first"], self.timeline["block_sums"]
-        rows = slice(int(edges[low]), int(edges[high]))
-        name, look, *figures = (
-            table[column][rows].astype(np.int64)
-            for column in (
-                "name",
-                "look",
-                "count",
-                "total",
-                "nested",
-                "shortest",
-                "longest",
-                "slice",
-            )
-        )
-        return _grouped(Sums(name * _LOOKS + look, *figures))
-
-    def clipped(self) -> Sums:
-        """Sums of the slices that cross an edge of the window."""
-        before = self.first[self.first < self.whole_first]
-        row = unique_values(before, self.stop[self.stop > self.whole_stop] - 1)
-        start, end = self._clip(*(self.timeline["slices"][name][row] for name in ("start", "dur")))
-        return self._sums(row, end - start)
-
-    def _sums(self, row: Ints, part: Ints) -> Sums:
-        """Sums of slices that count with ``part`` ns each."""
-        places = self.timeline["places"]
-        event = self.timeline["slices"]["event"][row]
+    def sums(self) -> Sums:
+        """Sums by name and look. What is nested in an event of a lane that is not chosen is nested in none."""
+        row, places = _rows(self.first, self.stop), self.timeline["places"]
+        event, part = self.events()
         outer = places["around"][event]
-        if not self.rooted.all():
-            outer = np.where((outer >= 0) & self.chosen[places["lane"][outer]], outer, -1)
-        return _sums(places, event, row, part, outer)
+        outer = np.where((outer >= 0) & self.chosen[places["lane"][outer]], outer, -1)
+        inner = np.flatnonzero(outer >= 0)
+        return _summed(_keys(places, event), row, part, _keys(places, outer[inner]), part[inner])
 
     @cached_property
     def chosen(self) -> Mask:
         """Which lanes of the timeline are chosen."""
-        chosen = mask_of(self.timeline["lanes"].n, self.lane)
-        return chosen
-
-    @cached_property
-    def rooted(self) -> Mask:
-        """Of which chosen lanes all lanes above in the group are chosen, too: stored sums count
-        what is nested in any.
-        """
-        lanes, groups = self.timeline["lanes"], self.timeline["groups"]
-        place = np.append(0, np.cumsum(self.chosen))
-        first = groups["lane"][lanes["group"][self.lane]]
-        return np.asarray(place[self.lane] - place[first] == self.lane - first)
+        return mask_of(self.timeline["lanes"].n, self.lane)
 
     def groups(self) -> tuple[GroupBusy, ...]:
         """The groups with a chosen lane."""
@@ -314,12 +204,8 @@ class Window(msgspec.Struct, frozen=True, dict=True):
 
     def _column(self, name: str, places: Ints) -> Array:
         """A column of the window's slices on some of the chosen lanes."""
-        first, stop, column = self.first[places], self.stop[places], self.timeline["slices"][name]
-        if len(places) > _FEW:
-            return np.asarray(column[_rows(first, stop)])
-        return np.concatenate(
-            [column[low:high] for low, high in zip(first.tolist(), stop.tolist(), strict=True)]
-        )
+        rows = _rows(self.first[places], self.stop[places])
+        return np.asarray(self.timeline["slices"][name][rows])
 
     def overlap(self) -> Overlap | None:
         """Device time of the chosen lanes."""
@@ -350,12 +236,8 @@ def window_of(timeline: Timeline, begin: int, end: int, lane: Ints) -> Window:
     # Only the last slice of a lane that starts before an edge can cross it.
     over = np.flatnonzero(low > first)
     over = over[start[low[over] - 1] + dur[low[over] - 1] > begin]
-    beyond = np.flatnonzero(high > low)
-    beyond = beyond[start[high[beyond] - 1] + dur[high[beyond] - 1] > end]
-    outer, inner = low.copy(), high.copy()
-    outer[over] -= 1
-    inner[beyond] -= 1
-    return Window(timeline, begin, end, lane, outer, high, low, inner)
+    low[over] -= 1
+    return Window(timeline, begin, end, lane, low, high)
 
 
 def _earliest(start: Array, low: Ints, high: Ints, time: int) -> Ints:
@@ -376,64 +258,23 @@ def _rows(first: Ints, stop: Ints) -> Ints:
     return expand_ranges(first, np.maximum(stop - first, 0))
 
 
-def _sums(places: Table, event: Array, row: Ints, part: Ints, outer: Array) -> Sums:
-    """Sums of some slices (their events and rows), of each of which ``part`` counts, ns; ``outer``:
-    the events that they are nested in, −1 none.
-    """
-    inner = np.flatnonzero(outer >= 0)
-    key, around = _keys(places, event), _keys(places, outer[inner])
-    none, zero = np.zeros(len(inner), np.int64), np.zeros(len(row), np.int64)
-    never, least = np.full(len(inner), np.iinfo(np.int64).max), np.full(len(inner), -1)
-    return _grouped(
-        Sums(
-            *(
-                np.concatenate(columns)
-                for columns in (
-                    (key, around),
-                    (zero + 1, none),
-                    (part, none),
-                    (zero, part[inner]),
-                    (part, never),
-                    (part, least),
-                    (row, least),
-                )
-            )
-        )
-    )
-
-
 def _keys(places: Table, event: Array) -> Ints:
     name, look = (np.take(places[column], event, mode="wrap") for column in ("name", "look"))
     return np.asarray(name.astype(np.int64) * _LOOKS + look)
 
 
-def _joined(parts: list[Sums]) -> Sums:
-    columns = (vars(part).values() for part in parts)
-    return Sums(*(np.concatenate(column) for column in zip(*columns, strict=True)))
-
-
-def _grouped(rows: Sums) -> Sums:
-    """Sums with each key once, ascending."""
-    n = len(rows.key)
-    size = int(rows.key.max()) + 1 if n else 0
-    if size <= _DENSE * max(n, BLOCK):
-        index = rows.key
-    else:
-        keys, index = np.unique(rows.key, return_inverse=True)
-        size = len(keys)
-    count, total, nested = (np.zeros(size, np.int64) for _ in range(3))
-    longest = np.full(size, -1)
-    shortest, first = (np.full(size, np.iinfo(np.int64).max) for _ in range(2))
-    np.add.at(count, index, rows.count)
-    np.add.at(total, index, rows.total)
-    np.add.at(nested, index, rows.nested)
-    np.minimum.at(shortest, index, rows.shortest)
-    np.maximum.at(longest, index, rows.longest)
-    best = np.flatnonzero(rows.longest == longest[index])
-    np.minimum.at(first, index[best], rows.row[best])
-    used = np.flatnonzero((count > 0) | (nested > 0))
-    key = used if index is rows.key else keys[used]
-    return Sums(key, *(column[used] for column in (count, total, nested, shortest, longest, first)))
+def _summed(key: Ints, row: Ints, part: Ints, around: Ints, nested: Ints) -> Sums:
+    """Sums of slices, ``row``, each of which counts with ``part`` ns; ``around``: keys of what is around some, which take ``nested`` ns."""
+    representative, index = group_rows((key,))
+    used, n = key[representative], len(representative)
+    count, total = np.bincount(index, minlength=n), sum_by(index, n, part)
+    shortest = extreme_by(np.minimum, index, n, part)
+    longest = extreme_by(np.maximum, index, n, part)
+    best = np.flatnonzero(part == longest[index])
+    first = extreme_by(np.minimum, index[best], n, row[best])
+    own = positions_of(used, around)
+    inside = sum_by(own[own >= 0], n, nested[own >= 0])
+    return Sums(used, count, total, inside, shortest, longest, first)
 
 
 def _covered(depth: Array, chosen: Mask) -> Mask:

@@ -12,14 +12,14 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import largest_by, positions_of, sum_by
-from torch_tb_profiler.analysis.arrays.nesting import subtree_totals
+from torch_tb_profiler.analysis.arrays.grouping import largest_by, mask_of, positions_of, sum_by
+from torch_tb_profiler.analysis.arrays.nesting import subtree_totals, with_ancestors
+from torch_tb_profiler.analysis.arrays.numbering import number_tree
 from torch_tb_profiler.analysis.module.frame_table import FLAME
 from torch_tb_profiler.analysis.module.frames import MOST_FRAMES, REST, Frames, drawn
-from torch_tb_profiler.analysis.module.numbering import number_tree
 from torch_tb_profiler.analysis.timeline.area import window_of
 from torch_tb_profiler.analysis.timeline.kinds import KIND_OF_LOOK, KINDS, Kind
-from torch_tb_profiler.store.columns import Array, Ints, unique_values
+from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.display import DisplayTable, known
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.timeline import Timeline
@@ -70,7 +70,7 @@ def area_flame(
     around, above = places["around"], np.zeros(0, np.int64)
     if on_device:
         outer = facts["span_links"]["operator"][event].astype(np.int64)
-        above = _with_around(around, outer[outer >= 0])
+        above = np.flatnonzero(with_ancestors(around, mask_of(len(around), outer[outer >= 0])))
     else:
         outer = around[event].astype(np.int64)
     rows = np.concatenate((above, event))
@@ -98,19 +98,6 @@ def area_flame(
         )
     )
     return AreaFlame(_table(trace, timeline, frames, on_device=on_device), pooled)
-
-
-def _with_around(around: Array, event: Ints) -> Ints:
-    """Some events and up to ``MOST_FRAMES`` around each, once each."""
-    found = unique_values(event)
-    last = found
-    for _ in range(MOST_FRAMES):
-        last = np.setdiff1d(around[last].astype(np.int64), found)
-        last = last[last >= 0]
-        if not len(last):
-            break
-        found = unique_values(found, last)
-    return found
 
 
 def _positions(rows: Ints, event: Ints) -> Ints:

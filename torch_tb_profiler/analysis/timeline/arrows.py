@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, stable_order
 from torch_tb_profiler.analysis.facts.span_lookup import span_at
 from torch_tb_profiler.store import categories, timeline_schema
 from torch_tb_profiler.store.categories import GRAPH_CAPTURE
@@ -31,7 +31,6 @@ LABELS = {
 }
 MOST_CATEGORIES = 32
 """Flow categories with their own kind; rarer ones share the kind ``other``."""
-BLOCK = 4096
 _COLUMNS = ("source", "target", "source_time", "target_time")
 _BEGIN, _STEP, _FINISH = (ord(letter) for letter in "stf")
 
@@ -74,55 +73,28 @@ def arrows_of(
     return kinds, arrows.take(np.argsort(arrows["source_time"], kind="stable"))
 
 
-class ArrowIndex:
-    """Finds the arrows of a window, block by block; keep one per timeline."""
+def arrows_within(
+    arrows: Table,
+    begin: int,
+    end: int,
+    kinds: Array | None = None,
+    lanes: tuple[Array, Mask] | None = None,
+) -> Ints:
+    """Rows of arrows that overlap [begin, end) in time, forwards or backwards.
 
-    def __init__(self, arrows: Table) -> None:
-        self._arrows = arrows
-        first = np.arange(0, arrows.n, BLOCK)
-        low, high = self._ends(slice(None))
-        self._first_low, self._last_low, self._first_high, self._last_high = (
-            extreme.reduceat(times, first) if arrows.n else times
-            for times in (low, high)
-            for extreme in (np.minimum, np.maximum)
-        )
-
-    def within(
-        self,
-        begin: int,
-        end: int,
-        kinds: Array | None = None,
-        lanes: tuple[Array, Mask] | None = None,
-    ) -> Ints:
-        """Rows of arrows that overlap [begin, end) in time, forwards or backwards.
-
-        kinds: rows of the arrow kinds, None for all.
-        lanes: lane of every event, and which lanes count, bool of shape (lanes,): one end must lie
-            on one; None for all.
-        """
-        touched = np.zeros(self._arrows.n, np.bool_)
-        possible = (self._first_low < end) & (self._last_high >= begin)
-        whole = possible & (self._last_low < end) & (self._first_high >= begin)
-        for block in np.flatnonzero(whole).tolist():
-            touched[block * BLOCK : (block + 1) * BLOCK] = True
-        for block in np.flatnonzero(possible & ~whole).tolist():
-            rows = slice(block * BLOCK, (block + 1) * BLOCK)
-            low, high = self._ends(rows)
-            touched[rows] = (low < end) & (high >= begin)
-        arrows = np.flatnonzero(touched)
-        if kinds is not None:
-            arrows = arrows[np.isin(self._arrows["kind"][arrows], kinds)]
-        if lanes is not None:
-            lane, chosen = lanes
-            arrows = arrows[
-                chosen[lane[self._arrows["source"][arrows]]]
-                | chosen[lane[self._arrows["target"][arrows]]]
-            ]
-        return arrows
-
-    def _ends(self, rows: slice) -> tuple[Ints, Ints]:
-        source, target = self._arrows["source_time"][rows], self._arrows["target_time"][rows]
-        return np.minimum(source, target), np.maximum(source, target)
+    kinds: rows of the arrow kinds, None for all.
+    lanes: lane of every event, and which lanes count, bool of shape (lanes,): one end must lie on one; None for all.
+    """
+    source, target = arrows["source_time"], arrows["target_time"]
+    before, after = (source < end) | (target < end), (source >= begin) | (target >= begin)
+    found = np.flatnonzero(before & after)
+    if kinds is not None:
+        found = found[np.isin(arrows["kind"][found], kinds)]
+    if lanes is not None:
+        lane, chosen = lanes
+        ends = (chosen[lane[arrows[key][found]]] for key in ("source", "target"))
+        found = found[np.logical_or(*ends)]
+    return found
 
 
 def spread(rows: Ints, most: int) -> Ints:
@@ -214,9 +186,7 @@ def _chains(flows: Table) -> tuple[Ints, Ints]:
     order = np.lexsort((rank[flows["phase"]], flows["time"]))
     order = order[np.argsort(flows["id"][order], kind="stable")]
     category = flows["category"]
-    # numpy sorts 16-bit integers stably in linear time.
-    narrow = category.astype(np.int16) if int(category.max()) < 1 << 15 else category
-    order = order[np.argsort(narrow[order], kind="stable")]
+    order = order[stable_order(category[order])]
     phase, position = flows["phase"][order], np.arange(flows.n)
     opens = np.ones(flows.n, np.bool_)
     opens[1:] = (flows["id"][order[1:]] != flows["id"][order[:-1]]) | (

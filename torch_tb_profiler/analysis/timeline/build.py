@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, places_in
 from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.host_names import host_names
 from torch_tb_profiler.analysis.figures.event_kinds import looks, modules
-from torch_tb_profiler.analysis.timeline.area import block_tables
 from torch_tb_profiler.analysis.timeline.arrows import arrows_of
 from torch_tb_profiler.analysis.timeline.counters import series_of
 from torch_tb_profiler.analysis.timeline.kinds import around
@@ -61,7 +60,6 @@ def build_timeline(trace: Trace, facts: Facts, progress: Progress | None = None)
         "arrows": arrows,
         "samples": samples,
     }
-    tables |= block_tables(tables["slices"], places)
     span_ns = int((lanes.start + lanes.dur).max()) if len(lanes.start) else 0
     about: dict[str, Any] = {
         "span_ns": span_ns,
@@ -123,11 +121,9 @@ def _events_tables(trace: Trace, facts: Facts, lanes: Lanes) -> tuple[Table, Tab
     shown = lanes.lane >= 0
     texts = len(trace.strings) + 1  # the last one is for −1, an event without a name
     events = np.bincount(text[shown] % texts, minlength=texts)
-    total = np.bincount(text[shown] % texts, weights=lanes.dur[shown], minlength=texts)
     used = np.flatnonzero(events)
     used = used[np.argsort(-events[used], kind="stable")]
-    number = np.full(texts, -1, np.int32)
-    number[used] = np.arange(len(used))
+    number = places_in(texts, used, np.int32)
     name = number[text % texts]
     module_row = modules(trace, facts)
     module = np.full(len(text), -1, np.int32)
@@ -141,11 +137,7 @@ def _events_tables(trace: Trace, facts: Facts, lanes: Lanes) -> tuple[Table, Tab
         around=around(spans, np.append(lanes.group, -1)[lanes.lane], look),
         look=look,
     )
-    return places, schema.NAMES.build(
-        text=np.where(used == texts - 1, -1, used),
-        events=events[used],
-        total=total[used].astype(np.int64),
-    )
+    return places, schema.NAMES.build(text=np.where(used == texts - 1, -1, used))
 
 
 def _groups(lanes: Lanes) -> Table:

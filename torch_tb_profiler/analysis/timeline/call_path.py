@@ -16,8 +16,10 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import position_of
 from torch_tb_profiler.analysis.arrays.nesting import ancestry
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
+from torch_tb_profiler.analysis.facts.replay_calls import captured_frames
 from torch_tb_profiler.analysis.figures.event_kinds import MODULE
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.store.columns import Array, Ints
@@ -96,11 +98,6 @@ def longest_first(trace: Trace, rows: Ints, most: int) -> Ints:
     return np.asarray(rows[np.argsort(-dur, kind="stable")[:most]])
 
 
-def ancestors(facts: Facts, row: int) -> list[int]:
-    """A span and its ancestors, innermost first."""
-    return ancestry(facts["span_links"]["parent"], row)
-
-
 def call_path(trace: Trace, facts: Facts, row: int, longest: int) -> CallPath:
     """The path that a span lies on, itself included; empty for spans on none (synchronisation,
     overhead, …).
@@ -113,10 +110,10 @@ def call_path(trace: Trace, facts: Facts, row: int, longest: int) -> CallPath:
         return CallPath((), -1, -1)
     launch = int(links["launch"][longest]) if longest >= 0 else -1
     inner = launch if launch >= 0 else int(links["operator"][longest]) if longest >= 0 else row
-    path = ancestors(facts, inner) if inner >= 0 else []
+    path = ancestry(links["parent"], inner) if inner >= 0 else []
     if row not in path and row != longest:
         # A partially overlapping span is nobody's child, but its path must include it.
-        path = ([launch] if launch >= 0 else []) + ancestors(facts, row)
+        path = ([launch] if launch >= 0 else []) + ancestry(links["parent"], row)
     chosen = _readable(trace, path, row)
     if longest >= 0:
         chosen.append(Link("device", longest))
@@ -149,3 +146,65 @@ def _readable(trace: Trace, path: list[int], wanted: int) -> list[Link]:
             continue
         links.append(Link(kind, row))
     return links[::-1]
+
+
+MOST_STACK_FRAMES = 500
+
+
+def event_stack(trace: Trace, facts: Facts, row: int) -> list[str]:
+    """Frames as text, innermost first, at most ``MOST_STACK_FRAMES``; empty if none were recorded; by the rules of
+    ``facts/stacks.py``, without the table of stacks.
+
+    For device work that of its launch, else of its operator. For each operator from the inside out:
+    its ``Call stack``, else the Python frames around it, else the stack of its forward operator
+    (``Sequence number`` and ``Fwd thread id``).
+    """
+    links, role = facts["span_links"], trace["spans"]["role"]
+    if facts["replayed_work"].n and (captured := captured_frames(trace, facts, row)):
+        launch = int(links["launch"][row])
+        return [*captured, *_frames(trace, ancestry(links["parent"], launch))][:MOST_STACK_FRAMES]
+    if Role.KERNEL <= role[row] <= Role.MEMSET:
+        launch = int(links["launch"][row])
+        row = launch if launch >= 0 else int(links["operator"][row])
+    path = ancestry(links["parent"], row) if row >= 0 else []
+    for index, span in enumerate(path):
+        if role[span] == Role.PYTHON:
+            break
+        if role[span] == Role.OPERATOR:
+            stack = _written(trace, span) or _frames(trace, path[index:])
+            if stack := stack or _of_forward(trace, facts, span):
+                return stack[:MOST_STACK_FRAMES]
+    return _frames(trace, path)
+
+
+def _frames(trace: Trace, path: list[int]) -> list[str]:
+    spans = trace["spans"]
+    rows = [span for span in path if spans["role"][span] == Role.PYTHON][:MOST_STACK_FRAMES]
+    return [trace.strings[int(spans["name"][span])] for span in rows]
+
+
+def _written(trace: Trace, span: int) -> list[str]:
+    row = position_of(trace["operator_args"]["span"], span)
+    number = int(trace["operator_args"]["stack"][row]) if row >= 0 else -1
+    return [part for part in trace.strings[number].strip('"').split(";") if part]
+
+
+def _of_forward(trace: Trace, facts: Facts, span: int) -> list[str]:
+    """The stack of a backward operator's forward, if all candidate threads agree."""
+    arguments = trace["operator_args"]
+    row = position_of(trace["operator_args"]["span"], span)
+    if row < 0 or arguments["forward_thread"][row] <= 0 or arguments["sequence"][row] < 0:
+        return []
+    same = np.flatnonzero(
+        (arguments["sequence"] == arguments["sequence"][row]) & (arguments["forward_thread"] <= 0)
+    )
+    makers = arguments["span"][same]
+    last = dict(zip(trace["spans"]["track"][makers].tolist(), makers.tolist(), strict=True))
+    stacks = {
+        tuple(
+            _written(trace, maker) or _frames(trace, ancestry(facts["span_links"]["parent"], maker))
+        )
+        for maker in last.values()
+    }
+    stacks.discard(())
+    return list(stacks.pop()) if len(stacks) == 1 else []

@@ -13,10 +13,10 @@ from torch_tb_profiler.analysis.timeline.call_path import (
     CallPath,
     call_path,
     device_work,
+    event_stack,
     launched_by,
     longest_first,
 )
-from torch_tb_profiler.analysis.timeline.event_stack import event_stack
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role

@@ -17,7 +17,7 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, stable_order
 from torch_tb_profiler.analysis.arrays.nesting import depths, nest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
@@ -79,7 +79,7 @@ def lay_out(trace: Trace, rank_of_track: Ints) -> Lanes:
     code, codes = _compact(rank_of_track[track] * _KINDS + kind, shown)
     depth = _depth(code, kind, start, dur, shown)
     deepest = int(depth.max()) + 1 if len(depth) else 1
-    order = _stable_order(code.astype(np.int64) * deepest + depth, shown)
+    order = _by_key(code.astype(np.int64) * deepest + depth, shown)
     key = code[order].astype(np.int64) * deepest + depth[order]
     sub = _sub_lanes(key, start[order], start[order] + dur[order])
     widest = int(sub.max()) + 1 if len(sub) else 1
@@ -132,15 +132,10 @@ def _depth(code: Array, kind: Array, start: Ints, dur: Ints, shown: Mask) -> Arr
     return depth
 
 
-def _stable_order(key: Ints, shown: Mask) -> Ints:
+def _by_key(key: Ints, shown: Mask) -> Ints:
     """Events by key, equal ones in time order."""
     row = np.flatnonzero(shown)
-    if not len(row):
-        return row
-    # numpy sorts 16-bit integers stably in linear time.
-    wanted = key[row]
-    narrow = wanted.astype(np.uint16) if int(wanted.max()) < 1 << 16 else wanted
-    return np.asarray(row[np.argsort(narrow, kind="stable")])
+    return np.asarray(row[stable_order(key[row])])
 
 
 def _sub_lanes(key: Ints, start: Ints, end: Ints) -> Ints:

@@ -1,10 +1,9 @@
 """Search in the names of events and the texts of their arguments.
 
-A query is matched against the distinct texts, whose numbers lead to the events. Spans and instants
-are each in time order, so their hits need no sorting::
+A query is matched against the distinct texts, whose numbers lead to the events::
 
-    texts    matched?       spans      0 1 2 3 4 5     hits of spans     1 3 4
-    gemm       yes          name       b a b a a b     hits of instants  7
+    texts    matched?       events     0 1 2 3 4 5     hits     1 3 4
+    gemm       yes          name       b a b a a b
     add        no
 """
 
@@ -20,7 +19,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, sum_by
 from torch_tb_profiler.analysis.timeline.kinds import (
     KIND_OF_LOOK,
     KINDS,
@@ -28,15 +27,13 @@ from torch_tb_profiler.analysis.timeline.kinds import (
     Kind,
     chosen_kind,
 )
-from torch_tb_profiler.analysis.timeline.search_texts import Query, Texts, deadline, used_strings
+from torch_tb_profiler.analysis.timeline.search_texts import Query, Texts, deadline
 from torch_tb_profiler.errors import Busy
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
 
-CHUNK = 1 << 17
-"""Rows per chunk, which fits in the processor's cache."""
 KEPT_BYTES = 16 << 20
 """Cached hits per trace; those of the last query are always kept."""
 PATTERNS_AT_ONCE = 2
@@ -74,70 +71,6 @@ _ARGUMENTS = {
     "instants": ("args",),
 }
 
-BLOCK = 512
-"""Rows per count; a multiple of 8."""
-
-_ONES = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1).astype(np.uint8)
-
-_BEFORE = np.array([0, *(0xFF << (8 - bit) & 0xFF for bit in range(1, 8))], np.uint8)
-"""Mask of the bits of a byte before a position; the first row is the highest bit."""
-
-
-class RowSet:
-    """The rows for which a mask holds; ``n``: their number.
-
-    A set of table rows as a bitmap with a running count per block: small, quick to count and walk.
-
-    ::
-
-        rows     0 1 2 3 4 5 6 7 | 8 …      bits     0 1 1 0 0 0 1 0 | …      before    0 | 3 | …
-    """
-
-    def __init__(self, mask: Mask) -> None:
-        self._bytes = BLOCK // 8
-        blocks = -(-len(mask) // BLOCK)
-        bits = np.zeros(blocks * self._bytes, np.uint8)
-        packed = np.packbits(mask)
-        bits[: len(packed)] = packed
-        self._bits = bits.reshape(blocks, self._bytes)
-        self._before = np.zeros(blocks + 1, np.int64)
-        np.cumsum(_ONES[self._bits].sum(axis=1, dtype=np.int64), out=self._before[1:])
-        self.n = int(self._before[-1])
-
-    @property
-    def nbytes(self) -> int:
-        """Memory in bytes."""
-        return self._bits.nbytes + self._before.nbytes
-
-    def below(self, rows: Ints) -> Ints:
-        """The number of members less than each row, int64; rows may equal the length of the mask."""
-        block, within = rows // BLOCK, rows % BLOCK
-        count = self._before[np.minimum(block, len(self._bits))]
-        inside = np.flatnonzero(block < len(self._bits))
-        bits, byte = self._bits[block[inside]], within[inside] // 8
-        ones = np.where(np.arange(self._bytes) < byte[:, None], _ONES[bits], 0).sum(
-            axis=1, dtype=np.int64
-        )
-        count[inside] += (
-            ones + _ONES[bits[np.arange(len(inside)), byte] & _BEFORE[within[inside] % 8]]
-        )
-        return count
-
-    def member(self, index: int) -> int:
-        """The member with ``index`` (< ``n``) members before it."""
-        block = int(np.searchsorted(self._before, index, "right")) - 1
-        return int(self._members(np.array([block]))[index - int(self._before[block])])
-
-    def first(self, most: int) -> Ints:
-        """The lowest members, ``most`` at most."""
-        needed = int(np.searchsorted(self._before, most))
-        filled = np.flatnonzero(np.diff(self._before[: needed + 1]))
-        return np.asarray(self._members(filled)[:most])
-
-    def _members(self, blocks: Ints) -> Array:
-        block, bit = np.nonzero(np.unpackbits(self._bits[blocks], axis=1))
-        return blocks[block] * BLOCK + bit
-
 
 @contextmanager
 def _turn(lock: threading.Lock | threading.BoundedSemaphore) -> Iterator[None]:
@@ -157,15 +90,15 @@ class Hits(msgspec.Struct, frozen=True):
     """The hits of a query.
 
     kind: the kind of the hits; ``kinds``: number of matches of each of ``KINDS``, of all kinds.
-    spans, instants: rows of the two tables.
+    event, start: events in time order, spans before instants that are drawn at the same time, and when they are drawn, ns.
     names, count, total: rows of ``names`` by total time, then count, descending; their hits, and
         total ns.
     """
 
     kind: Kind | Literal["all"]
     kinds: tuple[int, ...]
-    spans: RowSet
-    instants: RowSet
+    event: Ints
+    start: Ints
     names: Ints
     count: Ints
     total: Ints
@@ -173,13 +106,13 @@ class Hits(msgspec.Struct, frozen=True):
     @property
     def n(self) -> int:
         """The number of hits."""
-        return self.spans.n + self.instants.n
+        return len(self.event)
 
     @property
     def nbytes(self) -> int:
         """Memory in bytes."""
         return sum(
-            part.nbytes for part in (self.spans, self.instants, self.names, self.count, self.total)
+            part.nbytes for part in (self.event, self.start, self.names, self.count, self.total)
         )
 
 
@@ -231,133 +164,55 @@ class Search:
             total_ns=hits.total[:most],
         )
 
-    def event_at(self, hits: Hits, index: int) -> int:
-        """The event of a hit by its index in time order; at equal times spans come first."""
-        spans = self._trace["spans"].n
-        # Bisect for the number of spans among the first `index` hits.
-        low, high = max(0, index - hits.instants.n), min(index, hits.spans.n)
-        while low < high:
-            middle = (low + high) // 2
-            if self._precedes(hits.spans.member(middle), hits.instants.member(index - middle - 1)):
-                low = middle + 1
-            else:
-                high = middle
-        if low == hits.spans.n:
-            return spans + hits.instants.member(index - low)
-        span = hits.spans.member(low)
-        if index - low == hits.instants.n:
-            return span
-        instant = hits.instants.member(index - low)
-        return span if self._precedes(span, instant) else spans + instant
-
     def first(self, hits: Hits, most: int, longest: bool = False) -> DisplayTable:
         """The first hits in time order; ``longest``: the longest, the first in time where they are equally long."""
-        spans, places = self._trace["spans"], self._timeline["places"]
-        looked = hits.spans.n if longest else most
-        of_spans, instants = hits.spans.first(looked), hits.instants.first(most)
-        if longest and len(of_spans) > most:
-            length = spans["dur"][of_spans]
-            least = np.partition(length, len(length) - most)[len(length) - most]
-            above, equal = np.flatnonzero(length > least), np.flatnonzero(length == least)
-            of_spans = of_spans[np.sort(np.append(above, equal[: most - len(above)]))]
-        start = np.concatenate((spans["start"][of_spans], self._point(instants)))
-        dur = np.concatenate((spans["dur"][of_spans], np.zeros(len(instants), np.int64)))
-        order = (np.lexsort((start, -dur)) if longest else np.argsort(start, kind="stable"))[:most]
-        event = np.concatenate((of_spans, instants + spans.n))[order]
+        places, dur = self._timeline["places"], self._durations(hits.event)
+        chosen = np.argsort(-dur, kind="stable")[:most] if longest else slice(most)
+        event = hits.event[chosen]
         return HITS.build(
             self._trace.strings,
             event=event,
             lane=places["lane"][event],
             name=self._timeline["names"]["text"][places["name"][event]],
             look=places["look"][event],
-            start_ns=start[order],
-            dur_ns=dur[order],
+            start_ns=hits.start[chosen],
+            dur_ns=dur[chosen],
         )
-
-    def until(self, hits: Hits, times: Ints) -> Ints:
-        """The number of hits that start before each time, int64 ns."""
-        spans, instants = (
-            np.searchsorted(self._trace[table][column], times)
-            for table, column in (("spans", "start"), ("instants", "time"))
-        )
-        return np.where(times > 0, hits.spans.below(spans) + hits.instants.below(instants), 0)
 
     def before(self, hits: Hits, event: int, *, included: bool) -> int:
         """The number of hits before an event in time order, or up to it if ``included``."""
-        spans = self._trace["spans"]
-        if event < spans.n:
-            start = int(spans["start"][event])
-            row = event + included
-            point = int(np.searchsorted(self._trace["instants"]["time"], start)) if start > 0 else 0
-        else:
-            point = event - spans.n
-            row = int(np.searchsorted(spans["start"], self._point(point), "right"))
-            point += included
-        return int(hits.spans.below(np.array([row]))[0] + hits.instants.below(np.array([point]))[0])
+        start = int(self._starts(np.array([event]))[0])
+        first, behind = np.searchsorted(hits.start, (start, start + 1)).tolist()
+        return int(first + np.searchsorted(hits.event[first:behind], event + included))
 
-    def _precedes(self, span: int, instant: int) -> bool:
-        return bool(self._trace["spans"]["start"][span] <= self._point(instant))
+    def _durations(self, event: Ints) -> Ints:
+        dur = self._trace["spans"]["dur"]
+        return np.append(dur, 0)[np.minimum(event, len(dur))]
 
-    def _point(self, rows: int | Ints) -> Ints:
-        """When instants are drawn: those before the first span at its start."""
-        return np.maximum(self._trace["instants"]["time"][rows], 0)
+    def _starts(self, event: Ints) -> Ints:
+        """When events are drawn: instants before the first span at its start."""
+        spans, instants = self._trace["spans"]["start"], self._trace["instants"]["time"]
+        return np.concatenate((spans, np.maximum(instants, 0)))[event]
 
     def _search(self, names: Mask, arguments: Mask | None, chosen: ChosenKind) -> Hits:
-        places = self._timeline["places"]
-        table = self._timeline["names"]
-        spans = self._trace["spans"]
-        wanted = np.append(names, False)
-        named = np.zeros(places.n, np.bool_)
-        for begin in range(0, places.n if names.any() else 0, CHUNK):
-            np.take(
-                wanted,
-                places["name"][begin : begin + CHUNK],
-                out=named[begin : begin + CHUNK],
-                mode="wrap",
-            )
-        named[spans.n :] &= places["lane"][spans.n :] >= 0
-        count, total = np.where(names, table["events"], 0), np.where(names, table["total"], 0)
+        places, n = self._timeline["places"], len(names)
+        found = np.append(names, False)[places["name"]]
         if arguments is not None:
-            also = self._arguments.events(arguments, places.n, spans.n) & ~named
-            also[spans.n :] &= places["lane"][spans.n :] >= 0
-            for begin in range(0, places.n, CHUNK):
-                event = np.flatnonzero(also[begin : begin + CHUNK]) + begin
-                if len(event):
-                    name = places["name"][event]
-                    count += np.bincount(name, minlength=table.n)
-                    own = event < spans.n
-                    total += sum_by(name[own], table.n, spans["dur"][event[own]])
-            named |= also
-        kinds = self._kinds(named)
+            found |= self._arguments.events(arguments, places.n, self._trace["spans"].n)
+        event = np.flatnonzero(found & (places["lane"] >= 0))
+        of_kind = KIND_OF_LOOK[places["look"][event]]
+        kinds = tuple(np.bincount(of_kind, minlength=len(KINDS)).tolist())
         kind = chosen_kind(chosen, [each for each, n in zip(KINDS, kinds, strict=True) if n])
-        if kind != "all" and sum(kinds) > kinds[KINDS.index(kind)]:
-            count, total = self._keep(named, KINDS.index(kind))
+        if kind != "all":
+            event = event[of_kind == KINDS.index(kind)]
+        start = self._starts(event)
+        order = np.argsort(start, kind="stable")
+        event, start = event[order].astype(np.int32), start[order]
+        name = places["name"][event]
+        count, total = np.bincount(name, minlength=n), sum_by(name, n, self._durations(event))
         number = np.flatnonzero(count)
         number = number[np.lexsort((-count[number], -total[number]))]
-        found = RowSet(named[: spans.n]), RowSet(named[spans.n :])
-        return Hits(kind, kinds, *found, number, count[number], total[number])
-
-    def _kinds(self, named: Mask) -> tuple[int, ...]:
-        """How many of some events are of each kind."""
-        look, counts = self._timeline["places"]["look"], np.zeros(len(KIND_OF_LOOK), np.int64)
-        for begin in range(0, len(named), CHUNK):
-            rows = slice(begin, begin + CHUNK)
-            counts += np.bincount(look[rows][named[rows]], minlength=len(counts))
-        return tuple(sum_by(KIND_OF_LOOK, len(KINDS), counts).tolist())
-
-    def _keep(self, named: Mask, kind: int) -> tuple[Ints, Ints]:
-        """Keep those of a kind; number and ns by row of names."""
-        places, spans, n = self._timeline["places"], self._trace["spans"], self._timeline["names"].n
-        count, total = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        for begin in range(0, len(named), CHUNK):
-            rows = slice(begin, begin + CHUNK)
-            named[rows] &= np.take(KIND_OF_LOOK, places["look"][rows]) == kind
-            event = np.flatnonzero(named[rows]) + begin
-            name = places["name"][event]
-            count += np.bincount(name, minlength=n)
-            own = event < spans.n
-            total += sum_by(name[own], n, spans["dur"][event[own]])
-        return count, total
+        return Hits(kind, kinds, event, start, number, count[number], total[number])
 
     @cached_property
     def _names(self) -> Texts:
@@ -372,9 +227,7 @@ class Search:
         """The look of the first event of each name."""
         places = self._timeline["places"]
         look = np.zeros(self._timeline["names"].n + 1, np.uint8)
-        for begin in reversed(range(0, places.n, CHUNK)):
-            rows = slice(begin, begin + CHUNK)
-            look[places["name"][rows][::-1]] = places["look"][rows][::-1]
+        look[places["name"][::-1]] = places["look"][::-1]
         return look
 
 
@@ -384,7 +237,7 @@ class _Arguments:
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._used = {
-            (table, name): used_strings(trace[table][name], len(trace.strings))
+            (table, name): mask_of(len(trace.strings) + 1, trace[table][name])
             for table, names in _ARGUMENTS.items()
             for name in names
         }
@@ -405,15 +258,9 @@ class _Arguments:
             chosen = [
                 table[column] for column in columns if (self._used[name, column] & matched).any()
             ]
-            for begin in range(0, table.n if chosen else 0, CHUNK):
-                rows = slice(begin, begin + CHUNK)
-                is_match = np.take(matched, chosen[0][rows], mode="wrap")
-                for column in chosen[1:]:
-                    is_match |= np.take(matched, column[rows], mode="wrap")
-                event = (
-                    table["span"][rows][is_match]
-                    if "span" in table
-                    else np.flatnonzero(is_match) + begin + spans
-                )
-                mask[event] = True
+            if chosen:
+                is_match = np.logical_or.reduce([matched[column] for column in chosen])
+                mask[
+                    table["span"][is_match] if "span" in table else spans + np.flatnonzero(is_match)
+                ] = True
         return mask

@@ -13,10 +13,9 @@ import msgspec
 import numpy as np
 import re2
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.timeline.kinds import ChosenKind
 from torch_tb_profiler.errors import BadRequest
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Ints, Mask
 from torch_tb_profiler.store.strings import StringTable
 
 LONGEST_QUERY = 4096
@@ -33,8 +32,6 @@ STEPS_UNWATCHED = 1 << 21
 """Bytes × instructions between two looks at the clock: some 10 ms where RE2 has to try every
 instruction at every byte.
 """
-FOLDED_BYTES = 32 << 20
-"""Case-folded texts are cached up to this size."""
 _BYTES_PER_CALL = 64
 """A call costs about as much as so many bytes."""
 
@@ -60,7 +57,6 @@ class Texts:
         self._begin = np.where(numbers >= 0, offsets[numbers], 0).tolist()
         self._end = np.where(numbers >= 0, offsets[numbers + 1], 0).tolist()
         self._data = np.ascontiguousarray(strings.blob).data
-        self._folded: list[str] | None = None
 
     def matching(self, query: Query, until: float | None = None) -> Mask:
         """Which texts the query matches, bool of shape (texts,). ``until``: when a pattern has to
@@ -78,12 +74,12 @@ class Texts:
     def _by_text(self, query: Query) -> Iterator[bool]:
         wanted = query.text.casefold()
         if not query.case:
-            return (wanted in text for text in self._all_folded())
+            return (wanted in text for text in self._folded())
         # A case-sensitive match implies a folded match, so only those texts are read again.
         exact = query.text
         return (
             wanted in text and exact in self._text(index)
-            for index, text in enumerate(self._all_folded())
+            for index, text in enumerate(self._folded())
         )
 
     def _by_pattern(self, query: Query, until: float) -> Iterator[bool]:
@@ -102,14 +98,8 @@ class Texts:
                     )
             yield search(data[begin:stop])
 
-    def _all_folded(self) -> Iterator[str]:
-        if self._folded is not None:
-            return iter(self._folded)
-        texts = (self._text(index).casefold() for index in range(len(self._begin)))
-        if sum(self._end) - sum(self._begin) > FOLDED_BYTES:
-            return texts
-        self._folded = list(texts)
-        return iter(self._folded)
+    def _folded(self) -> Iterator[str]:
+        return (self._text(index).casefold() for index in range(len(self._begin)))
 
     def _text(self, index: int) -> str:
         return str(self._data[self._begin[index] : self._end[index]], "utf-8", "replace")
@@ -148,9 +138,3 @@ def compiled(pattern: str, case: bool) -> tuple[Callable[[memoryview], bool], in
         )
     search = program.search
     return lambda text: search(text) is not None, program.programsize
-
-
-def used_strings(column: Array, strings: int) -> Mask:
-    """Which strings occur in a column, bool of shape (strings + 1,); the last entry is for −1."""
-    used = mask_of(strings + 1, column)
-    return used

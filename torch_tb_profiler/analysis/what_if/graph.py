@@ -32,7 +32,6 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
-from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.critical_path.device import Begin, DeviceWork
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence
 from torch_tb_profiler.analysis.critical_path.host import HostSegments
@@ -43,7 +42,7 @@ from torch_tb_profiler.analysis.what_if.host_points import (
     launched_at,
     places,
 )
-from torch_tb_profiler.store.columns import Array, Ints, unique_values
+from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Facts, Trace
 
 NONE, ROOT = 0, 1
@@ -100,17 +99,6 @@ class Graph(msgspec.Struct, frozen=True, dict=True):
         np.cumsum(np.add.reduceat(segment_ns, bounds)[:-1], out=passed[1:])
         after = self.until.clock(segment_ns, passed[until])
         return np.asarray(after - self.since.clock(segment_ns, passed[since]))
-
-    def host_time(self) -> Array:
-        """How long each segment of a host thread lasts without waiting, ns, float64."""
-        host, points = self.host, self.points
-        length = (host.end - host.start).astype(np.float64)
-        waits = points.reach < points.time
-        for track in unique_values(points.track[waits]).tolist():
-            own, mine = host.of_track(track), waits & (points.track == track)
-            waited = union(points.reach[mine], points.time[mine])
-            length[own] -= measure(waited, host.start[own], host.end[own])
-        return length
 
 
 def build_graph(trace: Trace, facts: Facts, evidence: Evidence) -> Graph:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, places_in
 from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.critical_path.device import Begin
@@ -277,16 +277,14 @@ def _path(
     point, begin = _walk(previous, time, times, steps)
     length = time[point] - np.maximum(time[previous[point]], begin)
     total = np.zeros(len(PathCause))
-    work_of = np.full(len(time), -1)
-    work_of[graph.ends] = np.arange(len(graph.ends))
+    work_of = places_in(len(time), graph.ends)
     device = work_of[point] >= 0
     work, own = work_of[point[device]], length[device]
     busy = np.minimum(durations.work[work], own)
     np.add.at(total, scene.work_causes[work], busy)
     reason = np.where(late[point[device]], Begin.LAUNCH, graph.work.begin[work])
     np.add.at(total, _BEFORE[reason], own - busy)
-    host_of = np.full(len(time), -1)
-    host_of[graph.hosts] = np.arange(len(graph.hosts))
+    host_of = places_in(len(time), graph.hosts)
     host = (host_of[point] >= 0) & ~late[point] & (previous[point] != ROOT)
     _add_host(total, graph, durations, host_of[point[host]], length[host])
     total[PathCause.LAUNCH] += length[~device & (host_of[point] < 0)].sum()
@@ -352,8 +350,7 @@ def find_chains(first: Ints, second: Ints) -> _Chains:
     launched &= ~launched[first] | (head == head[first])
     key = ~(plain | launched)
     order = np.argsort(nearest(first, key), kind="stable")
-    place = np.empty(n, np.int64)
-    place[order] = np.arange(n)
+    place = places_in(n, order)
     keys = np.flatnonzero(key)
     starts = place[keys]
     chain = np.repeat(np.arange(len(keys)), np.diff(starts, append=n))

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
-from torch_tb_profiler.analysis.timeline.arrows import ArrowIndex, spread
-from torch_tb_profiler.analysis.timeline.detail import Memoise
+from torch_tb_profiler.analysis.timeline.arrows import arrows_within, spread
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.store.columns import Array, Mask
 from torch_tb_profiler.store.timeline import Timeline
@@ -17,7 +16,6 @@ from torch_tb_profiler.views.timeline.wire import ArrowsPayload
 
 def arrows_payload(
     timeline: Timeline,
-    memoise: Memoise,
     begin: int,
     end: int,
     *,
@@ -33,9 +31,8 @@ def arrows_payload(
     """
     arrows, lane = timeline["arrows"], timeline["places"]["lane"]
     known = [kind["kind"] for kind in timeline.about["arrow_kinds"]]
-    index: ArrowIndex = memoise("timeline arrows", lambda: ArrowIndex(arrows))
     chosen = None if kinds is None else np.array(_rows_of(kinds, known), np.int64)
-    rows = index.within(begin, end, chosen, _on_lanes(timeline, lanes))
+    rows = arrows_within(arrows, begin, end, chosen, _on_lanes(timeline, lanes))
     shown = spread(rows, cap)
     source, target = arrows["source"][shown], arrows["target"][shown]
     return ArrowsPayload(

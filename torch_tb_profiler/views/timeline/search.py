@@ -66,7 +66,7 @@ class Searched:
 
     def heat(self, begin: int, end: int, parts: int) -> HeatPayload:
         """Hits that begin in each part of the window."""
-        until = self._search.until(self._hits, edges(begin, end, parts))
+        until = np.searchsorted(self._hits.start, edges(begin, end, parts))
         return HeatPayload(counts=np.diff(until).tolist())
 
     def beside(self, event: int, *, forwards: bool) -> NextHitPayload:
@@ -85,12 +85,13 @@ class Searched:
 
     def from_time(self, time: int, *, forwards: bool) -> NextHitPayload:
         """The first hit from a time on, or the last before it, wrapping around."""
-        passed = int(self._search.until(self._hits, np.array([time]))[0])
+        passed = int(np.searchsorted(self._hits.start, time))
         return self._hit(passed if forwards else passed - 1)
 
     def _hit(self, index: int) -> NextHitPayload:
-        if not self._hits.n:
+        total = self._hits.n
+        if not total:
             return NextHitPayload(hit=None, index=0)
-        index %= self._hits.n
-        event = self._search.event_at(self._hits, index)
-        return NextHitPayload(hit=Refs(self._trace, self._timeline)(event), index=index)
+        index %= total
+        hit = Refs(self._trace, self._timeline)(int(self._hits.event[index]))
+        return NextHitPayload(hit=hit, index=index)

@@ -13,13 +13,14 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, stable_order
 from torch_tb_profiler.analysis.arrays.nesting import depths, nearest
-from torch_tb_profiler.analysis.facts.operators import DEEP
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 
 MOST_PATHS = 200_000
 """Limit for programs that give every call a new name."""
+DEEPEST = (1 << 16) - 1
+"""Levels of a tree."""
 REST = -1
 """Code of the path for the outermost calls beyond the limit."""
 
@@ -54,7 +55,7 @@ class NumberedPaths(msgspec.Struct, frozen=True):
     pooled: Mask
 
 
-def number_tree(parent: Array, code: Ints, deep: int) -> NumberedPaths:
+def number_tree(parent: Array, code: Ints, deep: int = DEEPEST) -> NumberedPaths:
     """Merge the siblings of equal code of a tree with at most ``deep`` levels."""
     n, nothing = len(parent), np.zeros(0, np.int64)
     layout = PathLayout(parent, code, np.full(n, -1), np.zeros(n, np.bool_))
@@ -62,12 +63,12 @@ def number_tree(parent: Array, code: Ints, deep: int) -> NumberedPaths:
 
 
 def number_paths(
-    layout: PathLayout, parent: Ints, code: Ints, deep: int = DEEP, most: int = MOST_PATHS
+    layout: PathLayout, parent: Ints, code: Ints, deep: int = DEEPEST, most: int = MOST_PATHS
 ) -> NumberedPaths:
     """Number the paths of calls.
 
     parent, code: the existing paths.
-    deep: levels, less than 65,536; deeper calls belong to the path of the last level.
+    deep: levels, at most ``DEEPEST``; deeper calls belong to the path of the last level.
     most: number of paths; calls of further ones belong to the path above.
     """
     numbering = _Numbering(parent, code, most)
@@ -76,9 +77,9 @@ def number_paths(
     pooled = ~shallow & ~layout.settled
     path = np.where(layout.settled, layout.given, -1).astype(np.int32)
     order = np.flatnonzero(shallow & ~layout.settled)
-    # numpy sorts 16-bit integers stably in linear time.
-    order = order[np.argsort(depth[order].astype(np.uint16), kind="stable")]
-    bounds = np.searchsorted(depth[order], np.arange(deep + 1))
+    order = order[stable_order(depth[order])]
+    levels = int(depth[order].max(initial=-1)) + 1
+    bounds = np.searchsorted(depth[order], np.arange(levels + 1))
     for begin, end in pairwise(bounds.tolist()):
         if begin == end:
             continue

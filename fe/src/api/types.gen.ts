@@ -317,7 +317,7 @@ export interface ChosenChange {
   words: string;
 }
 
-/** All chosen changes together; times per step, ns. `absent`: nothing that they act on was recorded. `kinds`: what the critical path is made of. */
+/** All chosen changes together; times per step, ns. `absent`: nothing that they act on was recorded. `kinds`: what the critical path is made of. `drawn`: of a single step of which all was recorded, as it is and as predicted; else empty. `device`: what computes. */
 export interface WhatIfPrediction {
   changes: ChosenChange[];
   measured_ns: number;
@@ -329,6 +329,8 @@ export interface WhatIfPrediction {
   absent: boolean;
   kinds: WhatIfKindsTable;
   steps: PredictedStepsTable;
+  drawn: PathStrip[];
+  device: string;
 }
 
 /** Route `/what_if`. `measured_ns`: mean wall time of the steps of `subject`; `replay_error`: by which share the simulation without a change misses it; null without steps. `path`: the file in the logdir, for commands. */

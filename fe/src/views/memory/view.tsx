@@ -14,7 +14,7 @@ import type {
 import * as LIMITS from "../../base/limits.gen";
 import { formatBytes, formatCount, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
-import { type Resource, useResource } from "../../state/resource";
+import { type Resource, useResource, useResources } from "../../state/resource";
 import { find, otherTrace, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import type { ViewProps } from "../../state/view";
@@ -48,7 +48,7 @@ import {
   Shortage,
   statisticsColumns,
 } from "./parts";
-import { rowsOf } from "../rows";
+import { grouped, rowsOf } from "../rows";
 
 /** Parts of the curve: more than the px of a wide window would only cost time. */
 const POINTS = String(LIMITS.memory_curve.n);
@@ -173,7 +173,7 @@ export const FirstMemory = viewOf("memory", [300, 160], (props: Omit<PageProps, 
 });
 
 function FirstOf(props: PageProps) {
-  const { selection, hrefOf } = props;
+  const { selection } = props;
   // Snapshots say neither when nor in which job they were made: all of the run are meant.
   const run = useStore(runsStore, (runs) => find(runs.payload, selection).run);
   const others = (run?.workers ?? [])
@@ -182,14 +182,7 @@ function FirstOf(props: PageProps) {
   return (
     <>
       <First {...props} {...useWindow(props)} {...useMoment(props)} />
-      <ul class="memory-ranks">
-        {others.map((worker) => (
-          <OtherRank key={worker.name} {...{ worker, selection, hrefOf }} />
-        ))}
-        <li>
-          <a href={hrefOf("memory")}>All blocks</a>
-        </li>
-      </ul>
+      <OtherRanks {...props} workers={others} />
     </>
   );
 }
@@ -197,22 +190,47 @@ function FirstOf(props: PageProps) {
 /** How many other ranks say what they held. */
 const MOST_RANKS = 15;
 
-/** The answer of another rank, on its own page. */
-function OtherRank({
-  worker,
+/** What a rank says first. */
+const answerOf = ({ failures, devices }: MemoryPayload): string =>
+  failures[0]?.sentence ?? devices[0]?.headline[0] ?? "";
+
+/** The answers of the other ranks, each on its own page; equal ones are told once. */
+function OtherRanks({
+  workers,
+  payload,
   selection,
   hrefOf,
-}: Pick<ViewProps, "selection" | "hrefOf"> & { worker: WorkerItem }) {
-  const own = { run: selection.run, worker: worker.name, span: worker.spans[0]?.name ?? "" };
-  const { data } = useResource("memory", own);
-  const [sentence] = data?.failures[0]
-    ? [data.failures[0].sentence]
-    : (data?.devices[0]?.headline ?? []);
-  return sentence ? (
-    <li>
-      <a href={hrefOf("overview", {}, own)}>{capitalised(workerLabel(worker))}</a>: {sentence}
-    </li>
-  ) : null;
+}: PageProps & { workers: readonly WorkerItem[] }) {
+  const traces = workers.map(({ name, spans }) => ({
+    ...{ run: selection.run, worker: name, span: spans[0]?.name ?? "" },
+  }));
+  const told = useResources("memory", traces).map(({ data }) => data && answerOf(data));
+  const own = answerOf(payload);
+  return (
+    <ul class="memory-ranks">
+      {[...grouped(workers.keys(), (place) => told[place] ?? "")].map(([answer, places]) =>
+        answer ? (
+          <li key={answer}>
+            {places.length > 1 ? `${formatCount(places.length)} other ranks (` : ""}
+            {places.map((place, i) => (
+              <span key={place}>
+                {i ? ", " : ""}
+                <a href={hrefOf("overview", {}, traces[place])}>
+                  {places.length > 1
+                    ? workerLabel(workers[place]!)
+                    : capitalised(workerLabel(workers[place]!))}
+                </a>
+              </span>
+            ))}
+            {places.length > 1 ? ")" : ""}: {answer === own ? "the same." : answer}
+          </li>
+        ) : null,
+      )}
+      <li>
+        <a href={hrefOf("memory")}>All blocks</a>
+      </li>
+    </ul>
+  );
 }
 
 type PanelProps = PageProps & {

@@ -189,7 +189,7 @@ function FindingDetails({ finding, links, open }: DetailsProps) {
         </div>
       )}
       {line ? <code>{line}</code> : null}
-      <p class="finding-links">
+      <p class="wrap">
         {change ? <a href={links.whatIf(finding)}>What if …</a> : null}
         {first ? <a href={links.timeline(first)}>On the timeline</a> : null}
         <WebLinks finding={finding} />

@@ -124,8 +124,10 @@ class Walk:
             self.tab.becomes(partial(self._told, role, word), True)
 
     def _told(self, role: str, word: str) -> bool:
-        lines = self.tab.frame.locator("body").aria_snapshot().splitlines()
-        return any(line.strip(" -").startswith(role) and word in line for line in lines)
+        tree = self.tab.frame.locator("body").aria_snapshot()
+        lines = [" ".join(line.split()) for line in tree.splitlines()]
+        wanted = " ".join(word.split())
+        return any(line.removeprefix("- ").startswith(role) and wanted in line for line in lines)
 
     def reads(self, *words: str) -> None:
         """All of these stand in the first window, in as many actions as are allowed."""

@@ -12,21 +12,26 @@ interface TwoStepsProps {
   device: string;
   /** Of the second from the first, in words. */
   difference: string;
+  /** How long they are, in words, beside small lanes. */
+  lengths?: readonly [string, string];
 }
 
-export function TwoSteps({ steps, names, device, difference }: TwoStepsProps) {
+export function TwoSteps({ steps, names, device, difference, lengths }: TwoStepsProps) {
   const scale = Math.max(...steps.map(({ glyph }) => glyph.shown_ns));
   const looks = categoryLooks(device);
-  const lengths = steps.map(({ start_ns, end_ns }) => end_ns - start_ns);
-  const gained = (lengths[1] ?? 0) < (lengths[0] ?? 0);
+  const [first, second] = steps.map(({ start_ns, end_ns }) => end_ns - start_ns);
+  const gained = (second ?? 0) < (first ?? 0);
   return (
     <div class="aligned">
       {steps.map((strip, place) => {
-        const { glyph, start_ns } = strip;
+        const { glyph, start_ns, end_ns } = strip;
         const busy = glyph.busy === null ? "" : `${device} busy ${formatShare(glyph.busy)}`;
         const name = (
           <>
-            <b>{names[place]}</b> {busy.replace(/ (?=%)/, "\u00a0")}
+            <b>{names[place]}</b>{" "}
+            {lengths && glyph.busy !== null
+              ? ""
+              : (lengths?.[place] ?? busy.replace(/ (?=%)/, "\u00a0"))}
           </>
         );
         return (
@@ -34,15 +39,15 @@ export function TwoSteps({ steps, names, device, difference }: TwoStepsProps) {
             key={place}
             lanes={glyph}
             start={start_ns}
-            label={[`${names[place]}: ${formatTime(lengths[place])}`, busy]
+            label={[`${names[place]}: ${lengths?.[place] ?? formatTime(end_ns - start_ns)}`, busy]
               .filter(Boolean)
               .join(", ")}
-            names={{ device: name, host: glyph.busy === null ? name : null }}
+            names={{ device: name, host: glyph.busy === null ? name : (lengths?.[place] ?? null) }}
             stretches={stretchesOf(strip).map((range, row) => ({
               ...range,
               text: spoken(strip, row, looks),
             }))}
-            size="beside"
+            size={lengths ? "compact" : "beside"}
             axis={place === 1}
             rest={
               <div class={gained ? "gap-swatch-gained" : "gap-swatch-lost"}>

@@ -214,7 +214,8 @@ function NowAndThen({ finding, links, open }: DetailsProps) {
       <div>
         <TwoSteps
           steps={[before, after]}
-          names={[`now ${formatTime(now)}`, `then ${formatAbout(then)}`]}
+          names={["now", "then"]}
+          lengths={[formatTime(now), `about ${formatAbout(then)}`]}
           device={device}
           difference={`${MINUS}${formatAbout(now - then)}`}
         />

@@ -109,7 +109,7 @@ const WAITING = "synchronization";
 
 /** `code loading` of `code_loading`. */
 const inWords = (kinds: readonly (string | null)[]) =>
-  kinds.map((kind) => (kind === WAITING ? "waits" : kind && kind.replaceAll("_", " ")));
+  kinds.map((kind) => (kind === WAITING ? "waits" : (kind?.replaceAll("_", " ") ?? null)));
 
 /** The calls that take longest: first those that cost time by themselves, then those that only wait, hatched. */
 export function Costs({ rows, pooled }: { rows: ApiCallsTable; pooled: number }) {

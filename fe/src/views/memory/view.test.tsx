@@ -195,7 +195,7 @@ it("tells equal failures of ranks once, and counts the ranks", async () => {
   draw(FirstMemory, {}, { selection: { run: "r", worker: "w0", span: "1" } });
   await waitFor(() =>
     expect(text()).toContain(
-      "3 other ranks (rank 1 · w1, rank 2 · w2, rank 3 · w3): the same.All blocks",
+      "3 other ranks: rank 1 · w1, rank 2 · w2, rank 3 · w3: the same.All blocks",
     ),
   );
   runsStore.set({ payload: null, error: null });

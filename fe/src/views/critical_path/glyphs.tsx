@@ -96,7 +96,7 @@ export function PathGlyphs(props: PathGlyphsProps) {
         ) : null}
         {shown ? (
           <a href={timelineHref(shown)}>
-            On the timeline{shown.worker ? ` of ${workerName(shown.worker)}` : ""}
+            On the timeline{shown.worker && !elsewhere ? ` of ${workerName(shown.worker)}` : ""}
           </a>
         ) : null}
       </div>

@@ -109,8 +109,9 @@ class Walk:
     def reach(self, place: Locator) -> None:
         """Tab to it, so that the focus can be seen there, and press Enter."""
         self.actions += 1
+        expect(place.first).to_be_visible()
         for _ in range(MOST_TABS):
-            if place.count() and place.first.evaluate("(one) => one === document.activeElement"):
+            if place.first.evaluate("(one) => one === document.activeElement"):
                 assert place.first.evaluate(FOCUS_SHOWS)
                 self.tab.page.keyboard.press("Enter")
                 self.tab.idle()

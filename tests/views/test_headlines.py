@@ -245,6 +245,8 @@ def efficiency(families: tuple[str | None, ...] = ("gemm", None), **more: Any) -
         "steps": [step(4), step(5)],
         "mfu": 0.188,
         "families": {"family": list(families)},
+        "kernels_together": {},
+        "families_together": {},
         "time_ns": 10_500,
         "computation_ns": 10_500,
         "modelled_ns": 10_000,

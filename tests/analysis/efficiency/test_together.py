@@ -33,9 +33,18 @@ def test_the_share_is_of_the_time_with_a_roof_where_that_is_most(
     n, none = len(drawn), np.zeros(len(drawn))
     known = [one in (MEMORY, VECTOR) for one in roof]
     of_roof: Array = np.where(known, np.array(share), np.nan)
+    zeros, never = np.zeros(n, np.int64), np.zeros(n, np.bool_)
     rows = Rows(
-        *(np.zeros(n, np.int64), np.arange(n), np.ones(n, np.int64), np.array(time)),
-        *(none, none, np.array(matrix), np.zeros(n, np.int64), none > 0, none > 0),
+        workload=zeros,
+        kernel=np.arange(n),
+        calls=np.ones(n, np.int64),
+        time=np.array(time),
+        flops=none,
+        bytes=none,
+        matrix=np.array(matrix),
+        event=zeros,
+        link=never,
+        fast=never,
     )
     shares = Shares(
         *(none, [""] * n, [""] * n, none, none, none, none, none, [""] * n),

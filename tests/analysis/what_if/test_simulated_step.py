@@ -95,7 +95,7 @@ def test_it_is_made_of_what_is_predicted(name: str, change: str) -> None:
             continue
         recorded = drawn(step_segments(one.facts, one.insight, step), one.work)
         told = drawn(path, work)
-        for key in recorded.times | told.times:
+        for key in {*recorded.times, *told.times}:
             was, now = (float(times.get(key, [0])[0]) for times in (recorded.times, told.times))
             assert now == pytest.approx(was, abs=0.002 * length), PARTS[key[0]]
 

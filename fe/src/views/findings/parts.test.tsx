@@ -96,6 +96,12 @@ it("lists what the answer says, then what recurs by what it saves, then what hap
   expect(ranked(given).top.map(({ rule }) => rule)).toEqual(["a", "b", "c", "once"]);
 });
 
+function openDetails(): Element {
+  const details = document.querySelector("details")!;
+  details.open = true;
+  return details;
+}
+
 describe("a finding opened", () => {
   const open = finding({
     ...{ recoverable_ns: 30_000_000, share: 0.3, edit: "- f(x)\n+ f(x, 4)" },
@@ -117,16 +123,28 @@ describe("a finding opened", () => {
     const asked = serve({
       what_if: whatIf({ prediction: prediction({ drawn: strips, device: "GPU" }) }),
     });
-    render(<FindingList findings={[open]} links={links} />);
+    const saves = { ...open, recoverable_ns: 30 };
+    render(<FindingList findings={[saves]} links={links} />);
     expect(asked).toEqual([]);
-    const details = document.querySelector("details")!;
-    details.open = true;
-    fireEvent(details, new Event("toggle"));
+    fireEvent(openDetails(), new Event("toggle"));
     await waitFor(() => expect(screen.getByRole("group", { name: /^now: 100 ns/ })).toBeTruthy());
     expect(asked[0]?.searchParams.get("change")).toBe(open.change);
     expect(screen.getByRole("group", { name: /^then: about 70 ns/ })).toBeTruthy();
     expect(text()).toContain("Step 5, simulated");
     expect(document.querySelector(".now-then")).toBeNull();
+  });
+
+  it("keeps to bars where the change saves something else", async () => {
+    const strips = [strip(), { ...strip(), end_ns: strip().start_ns + 70 }];
+    const asked = serve({
+      what_if: whatIf({ prediction: prediction({ drawn: strips, device: "GPU" }) }),
+    });
+    render(<FindingList findings={[{ ...open, recoverable_ns: 10 }]} links={links} />);
+    fireEvent(openDetails(), new Event("toggle"));
+    await waitFor(() => expect(asked).toHaveLength(1));
+    await new Promise((done) => setTimeout(done, 50));
+    expect(document.querySelector(".now-then")).toBeTruthy();
+    expect(screen.queryByRole("group", { name: /^now/ })).toBeNull();
   });
 
   it("shows the edit of one call as a pattern, and what compares the next recording", () => {

@@ -12,6 +12,9 @@ import { certaintyOf, gainText, lineParts, nowAndThen, ranked } from "./model";
 /** Steps beyond which words alone say in which of them. */
 const CELLS = 24;
 
+/** Share of a step by which two savings that are one may differ. */
+const AGREES = 0.02;
+
 /** Where the links of a finding lead. */
 export interface Links {
   timeline: (evidence: Evidence) => string;
@@ -208,8 +211,10 @@ function NowAndThen({ finding, links, open }: DetailsProps) {
   if (!told) return null;
   const share = `${(100 * told.then) / told.now}%`;
   const simulated = `simulated${told.range ? `; such changes leave ${told.range}` : ""}`;
-  if (before && after) {
-    const [now, then] = [before.end_ns - before.start_ns, after.end_ns - after.start_ns];
+  const [now = 0, then = 0] = drawn.map(({ start_ns, end_ns }) => end_ns - start_ns);
+  // A change that does more than the finding says saves something else.
+  const agrees = Math.abs(now - then - (told.now - told.then)) <= AGREES * now;
+  if (before && after && agrees) {
     return (
       <div>
         <TwoSteps

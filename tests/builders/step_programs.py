@@ -10,17 +10,19 @@ FORWARD = ("aten::mm", "aten::relu")
 DIFFERENTIATES = (*FORWARD, "MmBackward0")
 TRAINS = (*DIFFERENTIATES, "Optimizer.step#SGD.step")
 VALIDATES = ("aten::mm", "aten::softmax", "aten::argmax", "aten::eq")
+LOADER = "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of some µs: the operators that it calls, a µs each, with inputs of so many ``rows``, and how long it compiles; its
+    """A step of some µs: the operators that it calls, a µs each, with inputs of so many ``rows``, and how long it compiles, and loads data; its
     ``graphs`` and the ``kernels`` by name that they launch, or its last operator.
     """
 
     length: int
     calls: Sequence[str] = TRAINS
     compiles: int = 0
+    loads: int = 0
     rows: int = 0
     graphs: int = 0
     kernels: Sequence[str] = ()
@@ -37,6 +39,8 @@ def steps_listed(steps: Sequence[Step], first: int = 1, mark: str = "ProfilerSte
             lines.append(f"1 {kind} {name}@{at + 1 + i}+1 {dims if kind == 'op' else ''}")
         if step.compiles:
             lines.append(f"1 op _compile.compile_inner@{at + 10}+{step.compiles}")
+        if step.loads:
+            lines.append(f"1 note {LOADER}@{at + 100}+{step.loads}")
         for i in range(max(step.graphs, len(step.kernels))):
             call = "cudaGraphLaunch" if step.graphs else "cudaLaunchKernel"
             correlation += 1

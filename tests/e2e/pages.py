@@ -14,29 +14,10 @@ from playwright.sync_api import Browser, Frame, Locator, Page, expect
 
 from tests.e2e.server import PLUGIN, Server
 from tests.e2e.watch import Watch
+from torch_tb_profiler.views.ask.names import SECTIONS
 
 T = TypeVar("T")
-VIEWS = (
-    "overview",
-    "operator",
-    "kernel",
-    "lines",
-    "api_calls",
-    "iterations",
-    "trace",
-    "critical_path",
-    "memory",
-    "module",
-    "distributed",
-    "steps",
-    "efficiency",
-    "counters",
-    "diff",
-    "sql",
-    "diagnosis",
-)
-LABELS = {"api_calls": "API Calls", "efficiency": "Operator and shape", "diagnosis": "Files"}
-"""What sections are called that are not called by their ids."""
+VIEWS = tuple(SECTIONS)
 PLACES = {
     "Overview": ("overview", "diff"),
     "Trace": ("trace", "critical_path"),
@@ -189,7 +170,7 @@ class Tab:
         # Comparing is a mode of all places: Overview has no line of sections without it.
         if len(PLACES[place]) == 1 or view == "overview":
             return self.place(place)
-        label = LABELS.get(view, view.replace("_", " "))
+        label = SECTIONS[view]
         return self.frame.get_by_role("navigation", name=re.compile("^Sections of")).get_by_role(
             "link", name=re.compile(rf"^{label}( \(not recorded\))?$", re.I)
         )
@@ -202,7 +183,7 @@ class Tab:
         place = next(name for name, sections in PLACES.items() if view in sections)
         if place == "More":
             self.frame.get_by_role("group", name="More").get_by_role(
-                "link", name=LABELS.get(view, view)
+                "link", name=SECTIONS[view]
             ).click()
         elif len(PLACES[place]) > 1:
             self.tab(view).click()

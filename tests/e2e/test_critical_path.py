@@ -111,7 +111,7 @@ def test_a_part_of_the_strip_is_listed_alone_and_leads_to_the_timeline(
     assert abs((end - begin) - 0.1 * 6000 * US) < 0.02 * 6000 * US
     # What one points at stands over the links.
     tab.page.mouse.move(5, 5)
-    reading.get_by_role("link", name="Show on the timeline").click()
+    reading.get_by_role("link", name="On the timeline").click()
     expect(tab.tab("trace")).to_have_attribute("aria-current", "page")
     page = TracePage(tab)
     page.ready()

@@ -27,6 +27,13 @@ PAIR = {"yesterday": CHANGES[NO_CHANGE], "today": CHANGES["slower_kernel"]}
 WAITS = "waits"
 WIDTH, HEIGHT = 1440, 900
 MOST_ACTIONS = 2
+MOST_TABS = 60
+FOCUS_SHOWS = """
+(one) => {
+  const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(one);
+  return (outlineStyle !== "none" && parseFloat(outlineWidth) > 0) || boxShadow !== "none";
+}
+"""
 FIRST_NS, DAY_NS = 1_760_000_000 * 10**9, 86_400 * 10**9
 """When the first of the recordings was made; each other one is a day later."""
 UNCOVERED = """
@@ -98,6 +105,31 @@ class Walk:
         self.actions += 1
         self.tab.page.keyboard.press("Enter")
         self.tab.idle()
+
+    def reach(self, place: Locator) -> None:
+        """Tab to it, so that the focus can be seen there, and press Enter."""
+        self.actions += 1
+        expect(place.first).to_be_visible()
+        for _ in range(MOST_TABS):
+            if place.first.evaluate("(one) => one === document.activeElement"):
+                assert place.first.evaluate(FOCUS_SHOWS)
+                self.tab.page.keyboard.press("Enter")
+                self.tab.idle()
+                return
+            self.tab.page.keyboard.press("Tab")
+        raise AssertionError(f"not reached in {MOST_TABS} tabs: {place}")
+
+    def hears(self, role: str, *words: str) -> None:
+        """What a screen reader is given has each of these in a line of that role."""
+        for word in words:
+            self.tab.becomes(partial(self._told, role, word), True)
+
+    def _told(self, role: str, word: str) -> bool:
+        tree = self.tab.frame.locator("body").aria_snapshot()
+        lines = [" ".join(line.split()) for line in tree.splitlines()]
+        wanted = " ".join(word.split())
+        # A name with a colon is quoted.
+        return any(line.lstrip("-' ").startswith(role) and wanted in line for line in lines)
 
     def reads(self, *words: str) -> None:
         """All of these stand in the first window, in as many actions as are allowed."""
@@ -248,3 +280,34 @@ def test_one_field_answers_each_of_them(
     assert held["bytes"] <= alive["bytes"].sum()
     walked.go()
     walked.reads("Alive at the peak")
+
+
+def test_each_of_them_by_keys_alone_and_in_the_tree_of_a_screen_reader(
+    walk: Walker, logdir: Path, job: torch_tb_profiler.RunFrames
+) -> None:
+    [answer] = printed_by("findings", str(logdir / WAITS), "--json")
+    walked = walk(WAITS)
+    walked.hears("heading", answer["headline"])
+    waits = next(one for one in answer["findings"] if one["rule"] == "host_synchronisation")
+    finding = walked.tab.frame.locator(".finding", has_text=waits["action"])
+    walked.reach(finding.locator("summary"))
+    walked.hears("code", waits["line"])
+
+    walked = walk(JOB)
+    walked.reach(walked.tab.frame.get_by_role("button", name="Why is step 7 slow?"))
+    walked.hears("heading", "Step 7 takes 9.82 ms longer: rank 2 loads data")
+
+    walked = walk(JOB)
+    walked.reach(walked.tab.place("Steps"))
+    walked.hears("heading", "Rank 5 holds all others back")
+
+    walked = walk("today")
+    frame = walked.tab.frame
+    walked.reach(frame.get_by_role("button", name="Comparison: "))
+    walked.reach(frame.get_by_role("link", name="The recording before it yesterday"))
+    walked.hears("heading", "more than before.")
+
+    walked = walk(JOB)
+    walked.reach(walked.tab.place("Memory"))
+    peak = job["rank0"].memory["allocated_bytes"].max()
+    walked.hears("heading", format_bytes(peak))

@@ -39,6 +39,7 @@ GENERATED: Mapping[str, Callable[[str], str]] = {
     "fe/src/api/routes.gen.ts": lambda _: routes.types(),
     "fe/src/base/limits.gen.ts": lambda _: routes.limits(),
     "fe/src/base/groups.gen.ts": lambda _: groups.text(),
+    "fe/src/base/sections.gen.ts": lambda _: groups.sections(),
     "fe/src/testing/tables.json": lambda _: typescript.tables(),
     "torch_tb_profiler/views/definitions.json": lambda _: definitions.as_json(
         (ROOT / "docs/definitions.md").read_text(encoding="utf-8")

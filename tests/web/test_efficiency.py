@@ -79,6 +79,15 @@ def test_kernels() -> None:
     assert sum(rows["time_ns"]) == found["time_ns"]
     assert (rows["kernel"][0], rows["calls"][0]) == (NAMES["gemm"], 2)
     assert rows["short_name"][1] == "vectorized_elementwise_kernel"
+    of_kernel, of_family = found["kernels_together"], found["families_together"]
+    assert of_kernel["name"][0] == NAMES["gemm"]
+    assert of_family["name"] == ["gemm", "elementwise", None]
+    for pooled in (of_kernel, of_family):
+        assert sum(pooled["time_ns"]) == found["time_ns"]
+        assert sum(pooled["calls"]) == sum(rows["calls"])
+    assert (of_family["matrix"][:2], of_family["no_roof"][2]) == ([1, 0], "not modelled")
+    assert of_family["of_roof"][0] == pytest.approx(rows["of_roof"][0])
+    assert _asked()["families_together"]["name"] == []
 
 
 def test_steps() -> None:

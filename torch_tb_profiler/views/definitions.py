@@ -25,7 +25,7 @@ from torch_tb_profiler.views.wire import (
 _KINDS: dict[str, CellKind] = {
     "mean time": "time",
     "delta bytes": "bytes",
-    "category": "code",
+    "category": "text",
     "texts": "code",
     "id": "count",
     "flag": "text",

@@ -221,7 +221,13 @@ def what_if(
     told = fleets.with_waiting(insight)
     simulation = partial(simulations.of, told)
     return what_if_payload(
-        opened.span.path, opened.facts, told.insight, selection, change, simulation
+        opened.span.path,
+        opened.facts,
+        told.insight,
+        selection,
+        change,
+        simulation,
+        lambda: lanes_of(insight),
     )
 
 

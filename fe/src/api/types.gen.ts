@@ -308,7 +308,7 @@ export interface ChosenChange {
   words: string;
 }
 
-/** All chosen changes together; times per step, ns. `absent`: nothing that they act on was recorded. `kinds`: what the critical path is made of. */
+/** All chosen changes together; times per step, ns. `absent`: nothing that they act on was recorded. `kinds`: what the critical path is made of. `drawn`: of a single step of which all was recorded, as it is and as predicted; else empty. `device`: what computes. */
 export interface WhatIfPrediction {
   changes: ChosenChange[];
   measured_ns: number;
@@ -320,6 +320,8 @@ export interface WhatIfPrediction {
   absent: boolean;
   kinds: WhatIfKindsTable;
   steps: PredictedStepsTable;
+  drawn: PathStrip[];
+  device: string;
 }
 
 /** Route `/what_if`. `measured_ns`: mean wall time of the steps of `subject`; `replay_error`: by which share the simulation without a change misses it; null without steps. `path`: the file in the logdir, for commands. */
@@ -1629,7 +1631,7 @@ export interface StepMfu {
   mfu: number | null;
 }
 
-/** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device). `headline`: the answer in words. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
+/** Route `/efficiency`. `time_ns`: all device time (host time of operators without a device); `computation_ns`: of it, without communication, copies and memsets that no model knows; `modelled_ns`: of that, of modelled calls. `kernels_together`, `families_together`: what all kernels of a name, and of a family, reach of their roofs; empty but for rows of kernels. `headline`: the answer in words. `notes`: sentences about what the figures cannot say, such as rows above a peak. */
 export interface EfficiencyPayload {
   group: EfficiencyGroup;
   has_device: boolean;
@@ -1639,6 +1641,8 @@ export interface EfficiencyPayload {
   mfu: number | null;
   time_ns: number;
   rows: EfficiencyTable;
+  kernels_together: KernelsTogetherTable;
+  families_together: KernelsTogetherTable;
   pooled: number;
   headline: string[];
   notes: string[];
@@ -2316,6 +2320,18 @@ export interface EfficiencyTable {
   event: number[];
 }
 
+/** One row per kernel, or per family of the performance models, those with most time first. */
+export interface KernelsTogetherTable {
+  name: (string | null)[];
+  time_ns: number[];
+  calls: number[];
+  kernels: number[];
+  of_roof: (number | null)[];
+  roof: (string | null)[];
+  no_roof: (string | null)[];
+  matrix: (number | null)[];
+}
+
 /** One row per iteration of an inference server. */
 export interface IterationsTable {
   name: string[];
@@ -2437,4 +2453,4 @@ export interface RangesTable {
 }
 
 /** The declared tables. */
-export type TableName = "ask" | "path_stretches" | "path_kinds" | "path_steps" | "path_events" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "copies" | "counters" | "counter_samples" | "efficiency" | "iterations" | "phases" | "line_ladder" | "lines" | "modules" | "flame" | "ranges";
+export type TableName = "ask" | "path_stretches" | "path_kinds" | "path_steps" | "path_events" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "copies" | "counters" | "counter_samples" | "families" | "efficiency" | "kernels_together" | "iterations" | "phases" | "line_ladder" | "lines" | "modules" | "flame" | "ranges";

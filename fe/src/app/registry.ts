@@ -3,6 +3,7 @@
 import { type ComponentType, h } from "preact";
 import { served } from "../api/client";
 import type { ChangeTable, Missing } from "../api/types.gen";
+import { SECTIONS } from "../base/sections.gen";
 import type { ViewId, ViewProps } from "../state/view";
 import { OverviewView } from "../views/overview/view";
 import { later } from "./lazy_component";
@@ -82,12 +83,11 @@ const NO_DEVICE = lackOf("device", "device_times", "device_of_rank");
 
 const section = (
   id: ViewId,
-  label: string,
   component: Section["component"],
   options: Partial<Omit<Section, "id" | "label" | "component">> = {},
 ): Section => ({
   id,
-  label,
+  label: SECTIONS[id],
   term: id,
   component,
   fixedSteps: "",
@@ -103,13 +103,13 @@ const section = (
 export const MORE: Place = {
   label: "More",
   sections: [
-    section("sql", "SQL", later("SqlView"), {
+    section("sql", later("SqlView"), {
       term: "sql_view",
       filter: "",
       fixedSteps: "all steps",
       lack: ofServer(anything),
     }),
-    section("diagnosis", "Files", later("DiagnosisView"), {
+    section("diagnosis", later("DiagnosisView"), {
       fixedSteps: "all steps",
       needsTrace: false,
       compared: "itself",
@@ -132,29 +132,24 @@ export const PLACES: readonly Place[] = [
   {
     label: "Overview",
     sections: [
-      section(
-        "overview",
-        "Overview",
-        (props) => h(OverviewView, { ...props, later: OF_OVERVIEW }),
-        {
-          ranks: "all",
-          filter: "",
-          lack: anything,
-        },
-      ),
-      section("diff", "Diff", later("DiffView"), { compared: "itself", lack: ofServer(anything) }),
+      section("overview", (props) => h(OverviewView, { ...props, later: OF_OVERVIEW }), {
+        ranks: "all",
+        filter: "",
+        lack: anything,
+      }),
+      section("diff", later("DiffView"), { compared: "itself", lack: ofServer(anything) }),
     ],
   },
   {
     label: "Trace",
     sections: [
-      section("trace", "Trace", later("TraceView"), {
+      section("trace", later("TraceView"), {
         ranks: "workers",
         filter: "q",
         compared: "itself",
         lack: ofServer(lackOf()),
       }),
-      section("critical_path", "Critical Path", later("CriticalPathView"), {
+      section("critical_path", later("CriticalPathView"), {
         term: "critical_path_view",
         ranks: "ranks",
       }),
@@ -163,7 +158,7 @@ export const PLACES: readonly Place[] = [
   {
     label: "Steps",
     sections: [
-      section("steps", "Steps", Steps, {
+      section("steps", Steps, {
         term: "steps_view",
         filter: "",
         fixedSteps: "all steps",
@@ -176,7 +171,7 @@ export const PLACES: readonly Place[] = [
           "steps",
         ),
       }),
-      section("distributed", "Distributed", later("DistributedView"), {
+      section("distributed", later("DistributedView"), {
         compared: "steps",
         ranks: "all",
         lack: because(
@@ -185,7 +180,7 @@ export const PLACES: readonly Place[] = [
           ({ ranks, world }) => ranks > 1 || world > 1,
         ),
       }),
-      section("iterations", "Iterations", later("IterationsView"), {
+      section("iterations", later("IterationsView"), {
         term: "iterations_view",
         compared: "steps",
         lack: because(
@@ -205,19 +200,19 @@ export const PLACES: readonly Place[] = [
   {
     label: "Operators",
     sections: [
-      section("operator", "Operator", later("OperatorView"), {
+      section("operator", later("OperatorView"), {
         compared: ["operator", "host"],
         lack: lackOf("host"),
       }),
-      section("module", "Module", later("ModuleView"), {
+      section("module", later("ModuleView"), {
         compared: ["module"],
         lack: lackOf("host"),
       }),
-      section("lines", "Lines", later("LinesView"), {
+      section("lines", later("LinesView"), {
         term: "lines_view",
         lack: lackOf("host"),
       }),
-      section("api_calls", "API Calls", later("ApiCallsView"), {
+      section("api_calls", later("ApiCallsView"), {
         term: "api_calls_view",
         compared: ["runtime"],
       }),
@@ -226,15 +221,15 @@ export const PLACES: readonly Place[] = [
   {
     label: "Kernels",
     sections: [
-      section("efficiency", "Operator and shape", later("EfficiencyView"), {
+      section("efficiency", later("EfficiencyView"), {
         term: "efficiency_view",
         lack: NO_DEVICE,
       }),
-      section("kernel", "Kernel", later("KernelView"), {
+      section("kernel", later("KernelView"), {
         compared: ["kernel"],
         lack: lackOf("device", "device_of_rank"),
       }),
-      section("counters", "Counters", later("CountersView"), {
+      section("counters", later("CountersView"), {
         term: "counters_view",
         lack: lackOf("counters"),
       }),
@@ -243,7 +238,7 @@ export const PLACES: readonly Place[] = [
   {
     label: "Memory",
     sections: [
-      section("memory", "Memory", later("MemoryView"), {
+      section("memory", later("MemoryView"), {
         term: "memory_view",
         compared: "itself",
         lack: ({ missing }) => missing.find(({ key }) => key === "memory") ?? null,

@@ -7,27 +7,10 @@
  */
 
 import type { OfSteps, OfTrace } from "../api/routes.gen";
+import { SECTIONS } from "../base/sections.gen";
 
-export const VIEW_IDS = [
-  "overview",
-  "operator",
-  "kernel",
-  "lines",
-  "api_calls",
-  "iterations",
-  "trace",
-  "critical_path",
-  "memory",
-  "module",
-  "distributed",
-  "steps",
-  "efficiency",
-  "counters",
-  "diff",
-  "sql",
-  "diagnosis",
-] as const;
-export type ViewId = (typeof VIEW_IDS)[number];
+export type ViewId = keyof typeof SECTIONS;
+export const VIEW_IDS = Object.keys(SECTIONS) as ViewId[];
 
 /** The chosen trace; the names are those of the wire. `run` is empty while there is none. */
 export interface Selection {

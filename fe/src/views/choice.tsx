@@ -1,4 +1,4 @@
-/** A choice among a few, which the address bar keeps. */
+/** A choice among a few, which the address bar keeps; of one there is none. */
 
 import type { ViewProps } from "../state/view";
 import { Segmented } from "../widgets";
@@ -17,18 +17,24 @@ interface ChoiceProps<V extends string> extends Pick<ViewProps, "params" | "setP
   labels: Labels<V>;
   /** Where the address bar keeps it; of the first one it says nothing. */
   param: string;
+  /** What else of the address bar is of one choice alone. */
+  resets?: readonly string[];
 }
 
 export function Choice<V extends string>(props: ChoiceProps<V>) {
-  const { label, showLabel, labels, param, params, setParam } = props;
+  const { label, showLabel, labels, param, resets = [], params, setParam } = props;
   const values = Object.keys(labels) as V[];
+  if (values.length < 2) return null;
   return (
     <Segmented<V>
       label={label}
       showLabel={showLabel}
       value={chosenOf(labels, params[param])}
       options={values.map((value) => ({ value, label: labels[value] }))}
-      onChange={(next) => setParam(param, next === values[0] ? null : next)}
+      onChange={(next) => {
+        for (const key of resets) setParam(key, null);
+        setParam(param, next === values[0] ? null : next);
+      }}
     />
   );
 }

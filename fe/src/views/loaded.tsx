@@ -114,7 +114,7 @@ export function InShort({ sentences }: { sentences: readonly string[] }) {
   const [first, ...rest] = sentences.filter(Boolean);
   return (
     <section class="headline" aria-label="In short">
-      <p class="headline-first">{first}</p>
+      <h2 class="headline-first">{first}</h2>
       {rest.length ? <p class="headline-more">{rest.join(" ")}</p> : null}
     </section>
   );

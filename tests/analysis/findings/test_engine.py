@@ -208,7 +208,7 @@ def test_what_is_taken_is_of_the_step_that_the_saving_is_of(
         "numbers": {"calls": 1.0, "taken": float(mean)},
         "words": {},
         "known": {},
-        "of_hit": None,
+        "of_hit": [],
     }
     about = {**insight.about["findings"], "found": [found]}
     insight = replace(

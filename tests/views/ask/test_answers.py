@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -28,7 +26,6 @@ from torch_tb_profiler.tables.ask import ask
 from torch_tb_profiler.tables.registry import TABLES
 from torch_tb_profiler.tables.source import TableSource
 from torch_tb_profiler.untrusted import printable
-from torch_tb_profiler.views.ask.names import SECTIONS
 from torch_tb_profiler.views.ask.payload import MOST_OF_A_KIND, EventNames
 from torch_tb_profiler.views.ask.table import KINDS
 
@@ -251,8 +248,3 @@ def test_where_no_run_has_the_name_the_nearest_comes_first() -> None:
         "Compare with maine",
         "Compare with other",
     ]
-
-
-def test_sections_are_those_of_the_page(repository: Path) -> None:
-    registry = (repository / "fe/src/app/registry.ts").read_text(encoding="utf-8")
-    assert dict(re.findall(r'section\(\s*"(\w+)",\s*"([^"]+)"', registry)) == SECTIONS

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders.drawn import trace_of
 from tests.builders.listed import listed
-from tests.builders.step_programs import DIFFERENTIATES, TRAINS, Step, steps_listed
+from tests.builders.step_programs import DIFFERENTIATES, TRAINS, VALIDATES, Step, steps_listed
 from tests.examples import examples
 from tests.views.findings.test_payload import page
 from torch_tb_profiler.analysis.critical_path.step_groups import own_groups
@@ -18,6 +19,7 @@ from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.what_if.table import kept_predictions
 from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.critical_path.steps import StepsOfTrace, step_difference_payload
+from torch_tb_profiler.views.findings.payload import Source, findings_payload
 
 
 @examples(6)
@@ -75,3 +77,32 @@ def test_communication_of_steps_of_two_kinds_is_predicted_for_one() -> None:
     found = kept_predictions(facts, build_insight(trace, facts), select(facts))
     assert {"overlap", "network:factor=0.5"} <= set(found)
     assert {len(one.measured) for one in found.values()} == {9}
+
+
+@examples(8)
+@given(
+    st.integers(3, 6),
+    st.integers(300, 3500),
+    st.lists(st.integers(150, 9000), min_size=3, max_size=3, unique=True),
+)
+def test_no_fact_of_a_kind_has_a_figure_of_another(
+    trained: int, loads: int, others: list[int]
+) -> None:
+    """What a kind that is chosen says does not depend on how long the other kind takes for the same."""
+    told: list[set[tuple[str, str, str]]] = []
+    for other in others:
+        train = Step(4000, TRAINS, kernels=("gemm", "relu"), rows=64, loads=loads)
+        validate = Step(other + 500, VALIDATES, kernels=("gemm", "softmax"), rows=64, loads=other)
+        trace = trace_of(listed(steps_listed(([train] * trained + [validate] * 2) * 3)))
+        facts = derive(trace)
+        insight, kind = build_insight(trace, facts), facts["steps"]["kind"]
+        rows = (np.flatnonzero(kind == kind[0]), np.flatnonzero(kind != kind[0]))
+        own, rest = (
+            findings_payload(Source(trace, facts, insight, "w0", "1", chosen)).findings
+            for chosen in rows
+        )
+        for found, longest in ((own, loads), (rest, other)):
+            [waits] = [one.fact for one in found if one.rule == "input_bound"]
+            assert format_ns(1000 * longest) in waits
+        told.append({(one.rule, one.fact, one.sentence) for one in own})
+    assert told == told[:1] * len(others)

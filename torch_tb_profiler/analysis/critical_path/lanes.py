@@ -136,10 +136,8 @@ def lane_work(trace: Trace, facts: Facts, insight: Insight) -> LaneWork:
             times[_PLACE[lane, category]] = found
 
     row = device_rows(trace)
-    cause, begin = device_causes(trace, facts, row), spans["start"][row]
-    for category in ("compute", "communication", "copies"):
-        own = np.isin(cause, [c for c, drawn in _ON_DEVICE.items() if drawn == category])
-        put("device", category, union(begin[own], (begin + spans["dur"][row])[own]))
+    begin = spans["start"][row]
+    times |= device_times(device_causes(trace, facts, row), begin, begin + spans["dur"][row])
     moved = insight["collectives"]["event"].astype(np.int64)
     moved = moved[~np.isin(spans["role"][moved], DEVICE_ROLES)]
     begin = spans["start"][moved]
@@ -165,6 +163,16 @@ def lane_work(trace: Trace, facts: Facts, insight: Insight) -> LaneWork:
     on_device = np.append(np.isin(spans["role"], DEVICE_ROLES), False)
     cuts = stretches(facts["earlier_work"])
     return LaneWork(times, phase, backward, on_device, has_device, cuts)
+
+
+def device_times(cause: Array, start: Ints, end: Ints) -> dict[int, Intervals]:
+    """When device work of each ``PathCause`` runs, by place in ``PARTS``, of those that occur; all of shape (device events,)."""
+    found = {}
+    for category in ("compute", "communication", "copies"):
+        own = np.isin(cause, [c for c, drawn in _ON_DEVICE.items() if drawn == category])
+        if (when := union(start[own], end[own])).length:
+            found[_PLACE["device", category]] = when
+    return found
 
 
 def _phases(trace: Trace, facts: Facts) -> tuple[Array, Intervals]:

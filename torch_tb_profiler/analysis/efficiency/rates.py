@@ -31,6 +31,8 @@ from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_val
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.strings import NONE
 
+HELPS = "no modelled work"
+"""Why a kernel has no roof that helps another one of its call."""
 LATENCY = 0.2
 """A row below this share of both roofs is limited by latency: launch, ramp-up, memory access."""
 _FAMILIAR = ("name", "dims", "types", "family", "flops", "bytes", "unit", "precision", "parameters")
@@ -315,7 +317,7 @@ def _without_roof(rows: Rows, of_roof: Array, no_peak: Mask) -> list[str]:
         for reason in np.select(
             [~np.isnan(of_roof), rows.link, ~modelled, rows.fast, no_peak],
             ["", "link, peak unknown", "not modelled", "Winograd or FFT", "peak unknown"],
-            "no modelled work",
+            HELPS,
         )
     ]
 

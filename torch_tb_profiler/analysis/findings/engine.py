@@ -15,8 +15,8 @@ found         all candidates; each with ``rule``, ``costs``, ``behind`` (it save
               ``generic`` (names a place and no cause), ``untried`` and ``risk`` (see ``Rule``), ``rows`` (the
               most expensive evidence, rows of spans), ``count`` (of all evidence), ``shown_ns`` (its time per step), ``line``
               (source line or None), ``line_share`` (its share of that), ``numbers``, ``words``, ``known`` (words about the
-              known call in it, ``catalogue.py``), ``of_hit``: None, or, where it does not count in
-              all steps, the ``rows`` in which it does and the ``numbers``, ``words`` and ``shown_ns`` of these
+              known call in it, ``catalogue.py``), ``of_hit``: where it does not count in all steps, the ``rows`` in
+              which it does and the ``numbers``, ``words`` and ``shown_ns`` of these; likewise of each kind of steps
 ============  =====================================================================================
 
 ``step_findings.py`` has those that count in some steps.
@@ -91,6 +91,7 @@ def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
     totals = _totals(simulation, claims)
     claims += [*_behind(context, simulation, claims, small), *totals]
     findings = [claim for claim in claims if claim.key]
+    looked: dict[tuple[int, ...], RuleContext] = {}
     length = context.windows.length
     known = unknown_share(context.facts, context.steps) <= LEAST_UNKNOWN
     busy = int(measure(context.work.busy, context.windows.start, context.windows.end).sum())
@@ -103,7 +104,8 @@ def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
         "replay_error": replay_error(simulation),
         "unclaimed": path.unclaimed(),
         "found": [
-            _plain(context, claim) | {"of_hit": _of_hit(context, claim)} for claim in findings
+            _plain(context, claim) | {"of_hit": _of_hit(context, claim, looked)}
+            for claim in findings
         ],
     }
     return plain, _table(claims)
@@ -441,36 +443,42 @@ def _callers(context: RuleContext, row: Ints) -> Ints:
     return np.where(place >= 0, picked(table["host"][known], place), row).astype(np.int64)
 
 
-def _of_hit(context: RuleContext, claim: Claim) -> dict[str, Any] | None:
-    """What a finding says of the steps in which it counts, where these are not all: a mean over all says too little of them::
+def _of_hit(
+    context: RuleContext, claim: Claim, looked: dict[tuple[int, ...], RuleContext]
+) -> list[dict[str, Any]]:
+    """What a finding says of the steps in which it counts, where these are not all, and of those of each kind: a mean over all says
+    too little of them, and the longest of all is another kind's::
 
     step              3    4    5    6    7
     the call takes    1    1   28    1    1  ms      each: 6.4 ms, of step 5: 28 ms
+
+    ``looked``: the evidence of some steps, which findings share.
     """
-    rule, facts = RULES[claim.key], context.facts
+    rule, table = RULES[claim.key], context.facts["steps"]
     if not claim.candidate.costs or claim.behind or rule.claim is None:
-        return None
-    median = median_step(facts, context.steps)
-    told = counted(
-        claim.saved,
-        claim.acted,
-        step_lengths(facts["steps"]),
-        context.steps,
-        median,
-        facts["steps"]["kind"],
-    )
-    if told is None or not 0 < len(told["hit"]) < len(context.steps):
-        return None
-    own = RuleContext(context.scene, tuple(told["hit"]))
-    there = next(
-        (one for one in several(rule.claim(own)) if np.isin(one.row, claim.candidate.row).all()),
-        None,
-    )
-    if there is None:
-        return None
-    numbers = {key: float(value) for key, value in there.numbers.items() if key != "of_steps"}
-    shown = _shown(own, there)
-    return {"rows": told["hit"], "numbers": numbers, "words": dict(there.words), "shown_ns": shown}
+        return []
+    kind, found = table["kind"][context.steps], {}
+    for rows in (context.steps, *(context.steps[kind == one] for one in np.unique(kind))):
+        median = median_step(context.facts, rows)
+        lengths = step_lengths(table)
+        told = counted(claim.saved, claim.acted, lengths, rows, median, table["kind"])
+        hit = tuple(told["hit"]) if told is not None else ()
+        if not 0 < len(hit) < len(context.steps) or hit in found:
+            continue
+        own = looked.setdefault(hit, RuleContext(context.scene, hit))
+        there = next(
+            (
+                one
+                for one in several(rule.claim(own))
+                if np.isin(one.row, claim.candidate.row).all()
+            ),
+            None,
+        )
+        if there is not None:
+            numbers = {k: float(value) for k, value in there.numbers.items() if k != "of_steps"}
+            words, shown = dict(there.words), _shown(own, there)
+            found[hit] = {"numbers": numbers, "words": words, "shown_ns": shown}
+    return [{"rows": list(hit), **told} for hit, told in found.items()]
 
 
 def _shown(context: RuleContext, candidate: Candidate) -> float:

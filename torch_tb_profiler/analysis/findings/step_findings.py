@@ -78,7 +78,7 @@ def findings_of(
             told = counted(saved, acted, lengths, rows, median, kind)
             if told is None:
                 continue
-            item = _of_its_steps(item | told)
+            item = _of_its_steps(facts, item | told)
         else:
             item |= {"row": median, "hit": [], **_SAVES_NOTHING}
             item |= {"length_ns": 0 if median is None else int(lengths[median])}
@@ -114,11 +114,17 @@ def findings_of(
     }
 
 
-def _of_its_steps(item: dict[str, Any]) -> dict[str, Any]:
-    """A finding whose numbers are of the steps that its saving is of."""
-    if (of_hit := item.pop("of_hit")) and of_hit["rows"] == item["hit"]:
+def _of_its_steps(facts: Facts, item: dict[str, Any]) -> dict[str, Any]:
+    """A finding whose numbers are of the steps that its saving is of, or at least of their kind; its evidence begins with theirs."""
+    kind, step = facts["steps"]["kind"], facts["span_links"]["step"]
+    own = kind[item["row"]]
+    told = [one for one in item.pop("of_hit") if kind[one["rows"][0]] == own]
+    of_hit = next((one for one in told if one["rows"] == item["hit"]), next(iter(told[-1:]), None))
+    if of_hit is not None:
         item |= {key: of_hit[key] for key in ("words", "shown_ns")}
         item["numbers"] = item["numbers"] | of_hit["numbers"]
+        there = [row for row in item["rows"] if step[row] >= 0 and kind[step[row]] == own]
+        item["rows"] = there or item["rows"]
     if (part := RULES[item["rule"]].part) in item["numbers"] and item["costs"]:
         # Of the step that the saving is of: that at least, and what the change acts on at most.
         taken = max(item["numbers"][part], item["recoverable_ns"])

@@ -10,10 +10,9 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import mask_of, places_in
 from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.critical_path.evidence import Evidence, gather
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths, stretches
-from torch_tb_profiler.analysis.what_if.graph import NONE, ROOT, Graph, build_graph
+from torch_tb_profiler.analysis.what_if.graph import NONE, build_graph
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import (
     Delays,
@@ -28,6 +27,7 @@ from torch_tb_profiler.analysis.what_if.replay import (
     measured_durations,
     step_times,
 )
+from torch_tb_profiler.analysis.what_if.simulated_path import Stretches, path_stretches
 from torch_tb_profiler.analysis.what_if.stages import in_order
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.insight import Insight
@@ -167,7 +167,7 @@ class Simulation:
         if len(missing.start):
             self._unknown = measure(missing, graph.host.start, graph.host.end).astype(np.float64)
         self._between = graph.between(self.measured.segment)
-        self._base = self._times(self.measured)
+        self._base = self.replay(self.measured)
         self._lengths: dict[str, Ints] = {}
 
     def changed(self, edits: Sequence[Edit]) -> Durations:
@@ -186,7 +186,7 @@ class Simulation:
         ``PathCause``, ns, float64.
         """
         durations = self.changed(edits)
-        delay, time, changed = self._times(durations) if edits else self._base
+        delay, time, changed = self.replay(durations) if edits else self._base
         base, table = self._base[2], self.scene.facts["steps"]
         earlier = table["earlier"][steps]
         told = (changed.end - changed.start)[steps]
@@ -196,7 +196,9 @@ class Simulation:
             np.maximum((base.end - base.start)[steps] - earlier, 0),
             np.maximum(simulated - earlier, 0),
         )
-        path = _path(self.scene, delay, time, changed, steps, durations)
+        path = _path(
+            path_stretches(self.scene, delay, time, changed, steps, durations), changed, steps
+        )
         return prediction, path * (simulated.sum() / max(float(told.sum()), 1.0))
 
     def step_lengths(self, change: str, edits: Sequence[Edit]) -> Ints | None:
@@ -213,7 +215,7 @@ class Simulation:
         """
         if change in self._lengths:
             return self._lengths[change]
-        lengths = _lengths(self._times(durations)[2])
+        lengths = _lengths(self.replay(durations)[2])
         if capped:
             lengths = np.maximum(lengths, np.rint(self._least(durations)).astype(np.int64))
         if change is not None:
@@ -248,7 +250,8 @@ class Simulation:
         changed = acted_on(graph, self.scene.facts, self.measured, durations)
         return np.asarray(base.end - base.start - changed)
 
-    def _times(self, durations: Durations) -> tuple[Delays, Array, StepTimes]:
+    def replay(self, durations: Durations) -> tuple[Delays, Array, StepTimes]:
+        """Delays, when each point comes, ns, and the steps if things last so long."""
         graph, facts = self.scene.graph, self.scene.facts
         same = durations.segment is self.measured.segment
         delay = delays(graph, durations, self._between if same else None)
@@ -260,78 +263,13 @@ def _lengths(times: StepTimes) -> Ints:
     return np.asarray(np.rint(times.end - times.start), np.int64)
 
 
-def _path(
-    scene: Scene,
-    delay: Delays,
-    time: Array,
-    times: StepTimes,
-    steps: Ints,
-    durations: Durations,
-) -> Array:
-    """What the changed steps are spent on, by ``PathCause``: from the end of each back to its begin, always
-    to what came last.
-    """
-    graph = scene.graph
-    late = time[graph.second] + delay.second > time[graph.first] + delay.first
-    previous = np.where(late, graph.second, graph.first)
-    point, begin = _walk(previous, time, times, steps)
-    length = time[point] - np.maximum(time[previous[point]], begin)
-    total = np.zeros(len(PathCause))
-    work_of = places_in(len(time), graph.ends)
-    device = work_of[point] >= 0
-    work, own = work_of[point[device]], length[device]
-    busy = np.minimum(durations.work[work], own)
-    np.add.at(total, scene.work_causes[work], busy)
-    reason = np.where(late[point[device]], Begin.LAUNCH, graph.work.begin[work])
-    np.add.at(total, _BEFORE[reason], own - busy)
-    host_of = places_in(len(time), graph.hosts)
-    host = (host_of[point] >= 0) & ~late[point] & (previous[point] != ROOT)
-    _add_host(total, graph, durations, host_of[point[host]], length[host])
-    total[PathCause.LAUNCH] += length[~device & (host_of[point] < 0)].sum()
+def _path(stretches: Stretches, times: StepTimes, steps: Ints) -> Array:
+    """What the changed steps are spent on, by ``PathCause``."""
+    length = stretches.end - stretches.start
+    total = np.bincount(stretches.cause, length, len(PathCause))
     wall = times.end[steps] - times.start[steps]
-    total[PathCause.COMMUNICATION] += np.maximum(
-        wall - (time[times.last[steps]] - times.start[steps]), 0
-    )[durations.floor[steps] > 0].sum()
     total[PathCause.NOT_RECORDED] += max(float(wall.sum() - total.sum()), 0.0)
-    return total
-
-
-_BEFORE = np.zeros(max(Begin) + 1, np.uint8)
-"""``PathCause`` of the time before device work, by its ``Begin``."""
-_BEFORE[[Begin.STREAM, Begin.LAUNCH, Begin.OTHER_STREAM]] = PathCause.LAUNCH
-_BEFORE[Begin.EARLIER] = PathCause.BEFORE_RECORDING
-
-
-def _walk(previous: Ints, time: Array, times: StepTimes, steps: Ints) -> tuple[Ints, Array]:
-    """The points on the paths of some steps, and for each the begin of its step, ns."""
-    visited: list[int] = []
-    counts = []
-    # Few of many points are read: single numbers come quicker from a memoryview than from an array.
-    back, when = previous.data, time.data
-    for step in steps.tolist():
-        point, begin, before = int(times.last[step]), float(times.start[step]), len(visited)
-        while point > ROOT and when[point] > begin:
-            visited.append(point)
-            point = back[point]
-        counts.append(len(visited) - before)
-    return np.array(visited, np.int64), np.repeat(times.start[steps], counts)
-
-
-def _add_host(
-    total: Array, graph: Graph, durations: Durations, points: Ints, length: Array
-) -> None:
-    """Adds what threads did before some host points: their last ``length`` ns."""
-    since, until = graph.since, graph.until
-    whole = graph.between(durations.segment)
-    part = np.divide(length, whole[points], out=np.zeros(len(points)), where=whole[points] > 0)
-    cover = np.zeros(len(durations.segment) + 1)
-    first, last = since.segment[points], until.segment[points]
-    np.add.at(cover, first, part)
-    np.add.at(cover, last, -part)
-    cover = np.cumsum(cover)
-    np.add.at(cover, first, -part * since.share[points])
-    np.add.at(cover, last, part * until.share[points])
-    np.add.at(total, graph.host.cause, cover[:-1] * durations.segment)
+    return np.asarray(total)
 
 
 def find_chains(first: Ints, second: Ints) -> _Chains:

@@ -53,7 +53,7 @@ SECTIONS = {
     "sql": "SQL",
     "diagnosis": "Files",
 }
-"""Id and label of each section of the page, as ``fe/src/app/registry.ts`` has them."""
+"""Id and label of each section of the page."""
 _ALSO = {"diff": "compare comparison changed", "diagnosis": "diagnosis", "steps": "why slow odd"}
 MOST_NAMES = 100_000
 """Rows of a table that are looked through, those that cost most."""

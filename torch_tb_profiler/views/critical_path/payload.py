@@ -9,7 +9,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.critical_path.lane_stretches import step_segments
-from torch_tb_profiler.analysis.critical_path.lanes import LaneWork, Source
+from torch_tb_profiler.analysis.critical_path.lanes import LaneWork, PathSegments, Source
 from torch_tb_profiler.analysis.critical_path.overlay import event_on_path, path_overlay
 from torch_tb_profiler.analysis.critical_path.table import (
     KINDS,
@@ -160,16 +160,19 @@ def _strips(
         drawn = drawn[[int(wall.argmax())]]
     paths = {step: step_segments(facts, insight, step) for step in drawn.tolist()}
     return [
-        PathStrip(
-            step=step,
-            name=facts.strings[int(steps["name"][step])],
-            start_ns=path.bounds[0],
-            end_ns=path.bounds[1],
-            glyph=glyph_of(path, {0: Source(lanes())}),
-        )
-        for step, path in paths.items()
-        if len(path.start)
+        path_strip(facts, step, path, lanes()) for step, path in paths.items() if len(path.start)
     ]
+
+
+def path_strip(facts: Facts, step: int, path: PathSegments, work: LaneWork) -> PathStrip:
+    """A step (row of steps) of a trace alone, drawn."""
+    return PathStrip(
+        step=step,
+        name=facts.strings[int(facts["steps"]["name"][step])],
+        start_ns=path.bounds[0],
+        end_ns=path.bounds[1],
+        glyph=glyph_of(path, {0: Source(work)}),
+    )
 
 
 def path_rows_payload(

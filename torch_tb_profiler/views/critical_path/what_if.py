@@ -7,15 +7,19 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from torch_tb_profiler.analysis.critical_path.lane_stretches import step_segments
+from torch_tb_profiler.analysis.critical_path.lanes import LaneWork
 from torch_tb_profiler.analysis.critical_path.table import KINDS
 from torch_tb_profiler.analysis.figures.selection import Selection, judged
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.what_if.changes import CHANGES, SELECTORS, Applied, read_changes
-from torch_tb_profiler.analysis.what_if.simulation import Simulation
+from torch_tb_profiler.analysis.what_if.simulated_step import simulated_step
+from torch_tb_profiler.analysis.what_if.simulation import Prediction, Simulation
 from torch_tb_profiler.analysis.what_if.table import (
     PREDICTED_STEPS,
     WHAT_IF,
     WHAT_IF_KINDS,
+    edits,
     interval_of,
     is_absent,
     kept_predictions,
@@ -26,9 +30,11 @@ from torch_tb_profiler.analysis.what_if.table import (
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.views.critical_path.payload import PathStrip, path_strip
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.steps import step_rows, subject_of
 from torch_tb_profiler.views.wire import Subject, Wire
+from torch_tb_profiler.views.words.vocabulary import vocabulary
 
 
 class ChangeParameter(Wire, frozen=True, kw_only=True):
@@ -61,7 +67,8 @@ class ChosenChange(Wire, frozen=True, kw_only=True):
 
 class WhatIfPrediction(Wire, frozen=True, kw_only=True):
     """All chosen changes together; times per step, ns. ``absent``: nothing that they act on was recorded. ``kinds``: what the
-    critical path is made of.
+    critical path is made of. ``drawn``: of a single step of which all was recorded, as it is and as predicted; else empty.
+    ``device``: what computes.
     """
 
     changes: list[ChosenChange]
@@ -74,6 +81,8 @@ class WhatIfPrediction(Wire, frozen=True, kw_only=True):
     absent: bool
     kinds: Annotated[dict[str, Any], table_of(WHAT_IF_KINDS)]
     steps: Annotated[dict[str, Any], table_of(PREDICTED_STEPS)]
+    drawn: list[PathStrip]
+    device: str
 
 
 class WhatIfPayload(Wire, frozen=True, kw_only=True):
@@ -99,9 +108,10 @@ def what_if_payload(
     selection: Selection,
     changes: str,
     simulation: Callable[[], Simulation],
+    lanes: Callable[[], LaneWork],
 ) -> WhatIfPayload:
     """What the selected steps would take, of all those that speak for the program. ``changes``: separated by semicolons; ``simulation`` is made
-    only for them.
+    only for them. ``lanes``: what the trace shows of its lanes.
 
     Raises:
         BadRequest: there is no such change.
@@ -118,7 +128,7 @@ def what_if_payload(
         replay_error=replay.error if replay else None,
         presets=wire_columns(preset_table(facts, insight, selection)),
         catalogue=catalogue(),
-        prediction=_prediction(facts, simulation(), applied, selection)
+        prediction=_prediction(facts, insight, simulation(), applied, selection, lanes)
         if applied and steps
         else None,
     )
@@ -147,7 +157,12 @@ def catalogue() -> list[DeclaredChange]:
 
 
 def _prediction(
-    facts: Facts, simulation: Simulation, changes: Sequence[Applied], selection: Selection
+    facts: Facts,
+    insight: Insight,
+    simulation: Simulation,
+    changes: Sequence[Applied],
+    selection: Selection,
+    lanes: Callable[[], LaneWork],
 ) -> WhatIfPrediction:
     prediction, kinds = kind_changes(facts, simulation, changes, selection)
     low, high = interval_of(prediction, changes)
@@ -162,7 +177,31 @@ def _prediction(
         absent=is_absent(simulation, changes),
         kinds=wire_columns(kinds),
         steps=wire_columns(_step_rows(predicted_steps(facts, prediction, selection))),
+        drawn=_drawn(facts, insight, simulation, changes, selection, prediction, lanes),
+        device=vocabulary(facts).device if facts.summary.has_device else "CPU",
     )
+
+
+def _drawn(
+    facts: Facts,
+    insight: Insight,
+    simulation: Simulation,
+    changes: Sequence[Applied],
+    selection: Selection,
+    prediction: Prediction,
+    lanes: Callable[[], LaneWork],
+) -> list[PathStrip]:
+    """A single step as it is, and as predicted."""
+    rows = of_one_kind(facts, selection.steps)
+    if len(rows) != 1 or not len(
+        (now := step_segments(facts, insight, step := int(rows[0]))).start
+    ):
+        return []
+    length, work = round(float(prediction.predicted[0])), lanes()
+    then = simulated_step(simulation, edits(changes), step, length, work)
+    if then is None:
+        return []
+    return [path_strip(facts, step, *each) for each in ((now, work), then)]
 
 
 def _step_rows(steps: DisplayTable) -> DisplayTable:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import msgspec
 import numpy as np
 
@@ -25,6 +27,7 @@ from torch_tb_profiler.analysis.efficiency.rates import (
     workload_rows,
 )
 from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup, efficiency_table
+from torch_tb_profiler.analysis.efficiency.together import together
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.unrecorded_work import much_unknown
 from torch_tb_profiler.analysis.figures.missing_data import absent
@@ -94,6 +97,8 @@ def efficiency_of(
         mfu=mfu,
         time_ns=totals.time,
         rows=wire_columns(table.head(limit)),
+        kernels_together=_together(table, rows, rates, "kernel", limit),
+        families_together=_together(table, rows, rates, "family", limit),
         pooled=max(table.n - limit, 0),
         headline=[],
         notes=notes(facts, insight, selection, rows, rates, peaks)
@@ -102,6 +107,15 @@ def efficiency_of(
     )
     told = [*headline(payload, totals), summed_over(facts, selection)]
     return msgspec.structs.replace(payload, headline=told), table
+
+
+def _together(
+    table: DisplayTable, rows: Rows, rates: Shares, key: Literal["kernel", "family"], limit: int
+) -> dict[str, Any]:
+    """Of kernels; nothing of operators."""
+    of_kernels = len(rows.kernel) > 0 and rows.kernel[0] >= 0
+    found = together(table.texts(key), rows, rates)
+    return wire_columns(found.take(slice(limit if of_kernels else 0)))
 
 
 def mfu_of(facts: Facts, insight: Insight, selection: Selection, file: str = "") -> float | None:

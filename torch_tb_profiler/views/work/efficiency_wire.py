@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from torch_tb_profiler.analysis.efficiency.table import EFFICIENCY
 from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup as EfficiencyGroup
+from torch_tb_profiler.analysis.efficiency.together import TOGETHER
 from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Missing, Vocabulary, Wire
 
@@ -57,6 +58,8 @@ class EfficiencyPayload(Wire, frozen=True, kw_only=True):
     """Route ``/efficiency``. ``time_ns``: all device time (host time of operators without a
     device).
 
+    ``kernels_together``, ``families_together``: what all kernels of a name, and of a family, reach of their roofs; empty but for rows of kernels.
+
     ``headline``: the answer in words. ``notes``: sentences about what the figures cannot say, such as rows above a peak.
     """
 
@@ -68,6 +71,8 @@ class EfficiencyPayload(Wire, frozen=True, kw_only=True):
     mfu: float | None
     time_ns: int
     rows: Annotated[dict[str, Any], table_of(EFFICIENCY)]
+    kernels_together: Annotated[dict[str, Any], table_of(TOGETHER)]
+    families_together: Annotated[dict[str, Any], table_of(TOGETHER)]
     pooled: int
     headline: list[str]
     notes: list[str]

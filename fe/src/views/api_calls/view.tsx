@@ -51,7 +51,7 @@ function Page(props: PageProps) {
         pooled={payload.pooled}
         additions={{
           kind: {
-            values: rows.kind.map((kind) => (kind === WAITING ? "waits" : (kind ?? null))),
+            short: inWords(rows.kind),
             unknown: () => "",
           },
         }}
@@ -64,7 +64,7 @@ function Page(props: PageProps) {
             term="long_calls"
             additions={{
               operator: { href: linkedTo(hrefOf, "operator", longest.operator) },
-              reason: { unknown: () => "" },
+              reason: { short: inWords(longest.reason), unknown: () => "" },
             }}
           />
         )}
@@ -106,6 +106,10 @@ function Page(props: PageProps) {
 /** Bars of so many calls. */
 const MOST_BARS = 8;
 const WAITING = "synchronization";
+
+/** `code loading` of `code_loading`. */
+const inWords = (kinds: readonly (string | null)[]) =>
+  kinds.map((kind) => (kind === WAITING ? "waits" : (kind?.replaceAll("_", " ") ?? null)));
 
 /** The calls that take longest: first those that cost time by themselves, then those that only wait, hatched. */
 export function Costs({ rows, pooled }: { rows: ApiCallsTable; pooled: number }) {

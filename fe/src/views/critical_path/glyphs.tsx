@@ -1,38 +1,46 @@
 /** What the end of a step waited for, as glyphs, with the sums of the path as their legend. */
 
-import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import type { CriticalPathPayload, PathStrip } from "../../api/types.gen";
+import type { PathStrip } from "../../api/types.gen";
 import { formatExactTime, formatShare, formatTime } from "../../base/units";
+import { goTo } from "../../state/location";
+import type { ViewProps } from "../../state/view";
 import { Button, Glyph, type GlyphSize, Swatch } from "../../widgets";
+import { nameAt, traceOf, workerName } from "../distributed/model";
 import { categoryLooks, groupTimes, lookOfCategory, type PathTimes, withAll } from "./groups";
-import { glyphLabel, type Range, spoken, stepTitle, stretchesOf, told } from "./model";
+import { glyphLabel, type Range, rangeParams, spoken, stepTitle, stretchesOf, told } from "./model";
+import { onTimeline, type Paths } from "./on_rank";
 
 interface Parts {
   parts: PathTimes;
 }
 
-export interface PathGlyphsProps {
-  payload: Pick<CriticalPathPayload, "parts" | "strips">;
+interface PathGlyphsProps extends Pick<ViewProps, "hrefOf" | "selection"> {
+  payload: Parts & Paths;
   /** What computes: `GPU`, or `CPU` where there is no accelerator. */
   device: string;
   range: Range | null;
   onRange: (range: Range | null) => void;
-  /** Opens the timeline at a stretch. */
-  onOpen: (range: Range) => void;
-  /** Links to what shows more of the range. */
-  links: ComponentChildren;
   /** How many steps the parts are of: the legend has their mean. */
   steps: number;
   /** What the legend sums up, where it is not the whole. */
   within?: Parts | undefined;
-  /** The rank with this place among the workers, where there are several. */
-  rankOf?: (worker: number) => string;
+  /** Whether the section that lists what is on the path is another one. */
+  elsewhere?: boolean;
 }
 
+type RankOf = (worker: number) => string;
+
 export function PathGlyphs(props: PathGlyphsProps) {
-  const { payload, device, steps, range, onRange, links, within, rankOf } = props;
-  const { strips } = payload;
+  const { payload, device, steps, range, onRange, within, elsewhere, hrefOf, selection } = props;
+  const { strips, workers } = payload;
+  const rankOf = useMemo(
+    () => workers && ((place: number): string => nameAt(workers, place)),
+    [workers],
+  );
+  const shown = onTimeline(payload, range);
+  const timelineHref = ({ worker, params }: NonNullable<typeof shown>): string =>
+    hrefOf("trace", params, worker && traceOf(selection, worker));
   const [at, setAt] = useState<{ strip: PathStrip; row: number } | null>(null);
   const scale = Math.max(...strips.map(({ glyph }) => glyph.shown_ns));
   const [first] = strips;
@@ -43,7 +51,11 @@ export function PathGlyphs(props: PathGlyphsProps) {
         <OneGlyph
           key={strip.step}
           {...props}
-          {...{ strip, scale }}
+          {...{ strip, scale, rankOf }}
+          onOpen={(part) => {
+            const there = onTimeline(payload, part);
+            if (there) goTo(timelineHref(there));
+          }}
           size={strips.length > 1 ? "compact" : "full"}
           onPoint={(row) => setAt(row === null ? null : { strip, row })}
         />
@@ -72,7 +84,21 @@ export function PathGlyphs(props: PathGlyphsProps) {
               : "Pale is work beside it."}
           </p>
         ) : null}
-        {links}
+        {elsewhere ? (
+          <a
+            href={hrefOf("critical_path", {
+              ...(workers ? { ranks: "all" } : {}),
+              ...rangeParams(range),
+            })}
+          >
+            What is on it
+          </a>
+        ) : null}
+        {shown ? (
+          <a href={timelineHref(shown)}>
+            On the timeline{shown.worker && !elsewhere ? ` of ${workerName(shown.worker)}` : ""}
+          </a>
+        ) : null}
       </div>
     </div>
   );
@@ -82,6 +108,9 @@ interface OneGlyphProps extends PathGlyphsProps {
   strip: PathStrip;
   scale: number;
   size: GlyphSize;
+  rankOf: RankOf | undefined;
+  /** Opens the timeline at a stretch. */
+  onOpen: (range: Range) => void;
   onPoint: (row: number | null) => void;
 }
 
@@ -141,7 +170,7 @@ interface ReadingProps {
   strip: PathStrip;
   row: number;
   device: string;
-  rankOf: PathGlyphsProps["rankOf"];
+  rankOf: RankOf | undefined;
 }
 
 function Reading({ strip, row, device, rankOf }: ReadingProps) {

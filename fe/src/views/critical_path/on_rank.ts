@@ -1,26 +1,25 @@
-/** Which rank a part of the path through all ranks is on. */
+/** Which rank a part of a path is on. */
 
-import type { RanksPathPayload, RanksWorker } from "../../api/types.gen";
+import type { PathStrip, RanksWorker } from "../../api/types.gen";
 import type { Params } from "../../state/view";
-import { nameAt } from "../distributed/model";
-import { type Range, rangeOf } from "./model";
+import { type Range, rangeOf, timelineParams } from "./model";
 
-type Paths = Pick<RanksPathPayload, "strips" | "workers">;
-
-/** The rank with this place among the workers. */
-export const rankOf =
-  ({ workers }: Pick<Paths, "workers">) =>
-  (worker: number): string =>
-    nameAt(workers, worker);
+export interface Paths {
+  strips: readonly PathStrip[];
+  /** Those that a path through all ranks leads through. */
+  workers?: readonly RanksWorker[];
+}
 
 interface OnRank {
-  worker: RanksWorker;
+  /** None: the chosen one. */
+  worker?: RanksWorker;
   /** The part of the path, in the times of that rank's own trace. */
   params: Params;
 }
 
 /** Where the timeline shows a part of the path, or the first drawn step: on the rank that has most of it. */
 export function onTimeline({ strips, workers }: Paths, range: Range | null): OnRank | null {
+  if (!workers) return { params: timelineParams(range, strips) };
   const part = range ?? strips.map(rangeOf)[0];
   if (!part) return null;
   const times = new Map<number, Range & { time: number }>();

@@ -130,7 +130,7 @@ describe("the path through all ranks", () => {
     expect(path.querySelector("[aria-live]")?.textContent).toBe(
       "rank 5, GPU compute, 20 ns to 80 ns, gemm",
     );
-    expect(link("Show on the timeline of rank 5")).toBe("#trace@v?path=1&t=113%2C60");
+    expect(link("On the timeline of rank 5")).toBe("#trace@v?path=1&t=113%2C60");
     expect(link("gemm")).toBe("#trace@v?sel=17&path=1");
     expect(link("rank 0")).toBe("#critical_path@w?");
   });

@@ -1,13 +1,11 @@
 /** The critical path through all ranks of a run. */
 
-import { useMemo } from "preact/hooks";
 import type { RanksPathPayload, RanksRowsPayload } from "../../api/types.gen";
 import { stepName } from "../../base/words";
-import { goTo } from "../../state/location";
 import { useResource } from "../../state/resource";
 import { type Params, type ViewId, type ViewProps, viewQuery } from "../../state/view";
 import { type Column, Panel, Segmented, Skeleton } from "../../widgets";
-import { nameAt, traceOf, workerName } from "../distributed/model";
+import { nameAt, traceOf } from "../distributed/model";
 import { InShort, Notes, Nothing, viewOf } from "../loaded";
 import {
   drawnText,
@@ -18,7 +16,6 @@ import {
   RANKS_GROUPS,
   readRange,
 } from "./model";
-import { onTimeline, rankOf } from "./on_rank";
 import { columnsBy, OnThePath } from "./parts";
 import { Stragglers } from "./stragglers";
 import { PathGlyphs } from "./glyphs";
@@ -62,15 +59,13 @@ function RanksPage(props: PageProps) {
 }
 
 function Ranks(props: PageProps) {
-  const { payload, params, setParam, hrefOf, selection } = props;
+  const { payload, params, setParam } = props;
   const range = readRange(params, payload.strips);
   const by = groupOf(RANKS_GROUPS, params.by);
   const rows = useResource(
     "critical_path/ranks/rows",
     viewQuery(props, { by: by.value, ...rangeParams(range) }),
   );
-  const nameOf = useMemo(() => rankOf(payload), [payload]);
-  const shown = onTimeline(payload, range);
   const step = stepName(payload.strips[0]?.name ?? "");
   const name = step ? `step ${step}` : "the whole span";
   return (
@@ -83,27 +78,12 @@ function Ranks(props: PageProps) {
         note={drawnText(name, payload.strips.length, payload.steps)}
       >
         <PathGlyphs
-          payload={payload}
+          {...props}
           steps={payload.steps}
           device="GPU"
           range={range}
           onRange={rangeSetter(setParam)}
-          onOpen={(part) => {
-            const there = onTimeline(payload, part);
-            if (there) goTo(hrefOf("trace", there.params, traceOf(selection, there.worker)));
-          }}
           within={range ? (rows.data ?? undefined) : undefined}
-          rankOf={nameOf}
-          links={
-            shown ? (
-              <a
-                class="button button-plain"
-                href={hrefOf("trace", shown.params, traceOf(selection, shown.worker))}
-              >
-                Show on the timeline of {workerName(shown.worker)}
-              </a>
-            ) : null
-          }
         />
       </Panel>
       <OnThePath

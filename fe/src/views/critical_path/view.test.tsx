@@ -56,7 +56,7 @@ describe("the page", () => {
     expect(text()).toContain("drawn: ProfilerStep#5, the longest; figures: mean of 2 steps");
     const legend = document.querySelector(".path-parts")?.textContent;
     expect(legend).toBe(" GPU compute75 ns 75.0 % Host code25 ns 25.0 %");
-    expect(link("Show on the timeline")).toBe("#trace?path=1&t=1000%2C100");
+    expect(link("On the timeline")).toBe("#trace?path=1&t=1000%2C100");
     expect(link("gemm")).toBe("#trace?sel=17&path=1");
     expect(text()).toContain("nothing recorded");
     expect(lastRows()).not.toHaveProperty("t0");
@@ -75,7 +75,7 @@ describe("the page", () => {
     expect(text()).toContain("90 ns, 10 ns after the step began");
     fireEvent.keyDown(group, { key: " " });
     await waitFor(() => expect(lastRows()).toMatchObject({ t0: "1010", t1: "1100" }));
-    expect(link("Show on the timeline")).toBe("#trace?path=1&t=1010%2C90");
+    expect(link("On the timeline")).toBe("#trace?path=1&t=1010%2C90");
     expect(text()).toContain("only the chosen 90 ns");
     fireEvent.keyDown(group, { key: "Escape" });
     await waitFor(() => expect(lastRows()).not.toHaveProperty("t0"));
@@ -121,6 +121,7 @@ describe("on Overview", () => {
     render(
       <PathOfStep
         {...viewProps({}, { setParam: vi.fn(), setSteps: vi.fn() })}
+        all={false}
         step={1}
         device="GPU"
       >

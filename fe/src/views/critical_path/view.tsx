@@ -1,7 +1,6 @@
 /** The Critical Path page: what the end of each step waited for, back to its begin. */
 
 import type { CriticalPathPayload } from "../../api/types.gen";
-import { goTo } from "../../state/location";
 import { useResource } from "../../state/resource";
 import { besideOf, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
@@ -10,15 +9,7 @@ import { Panel } from "../../widgets";
 import { lacks } from "../missing";
 import { InShort, MissingList, Nothing, viewOf } from "../loaded";
 import { StepCauses } from "../steps/view";
-import {
-  drawnText,
-  groupOf,
-  GROUPS,
-  rangeParams,
-  rangeSetter,
-  readRange,
-  timelineParams,
-} from "./model";
+import { drawnText, groupOf, GROUPS, rangeParams, rangeSetter, readRange } from "./model";
 import { OnThePath, pathColumns } from "./parts";
 import { RanksChoice, RanksPath } from "./ranks";
 import { PathGlyphs } from "./glyphs";
@@ -71,18 +62,11 @@ function CriticalPathPage({ payload, ...props }: PageProps) {
         note={drawnText(first?.name ?? "", strips.length, payload.steps.step.length)}
       >
         <PathGlyphs
-          payload={payload}
+          {...{ ...props, payload, range }}
           steps={payload.steps.step.length}
           device={lacks(payload.missing, "device") ? "CPU" : payload.vocabulary.device}
-          range={range}
           onRange={rangeSetter(setParam)}
-          onOpen={(part) => goTo(hrefOf("trace", timelineParams(part, strips)))}
           within={range ? (rows.data ?? undefined) : undefined}
-          links={
-            <a class="button button-plain" href={hrefOf("trace", timelineParams(range, strips))}>
-              Show on the timeline
-            </a>
-          }
         />
       </Panel>
       <WhatIf {...props} />

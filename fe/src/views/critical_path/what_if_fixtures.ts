@@ -16,7 +16,7 @@ export function whatIf(over: Partial<WhatIfPayload> = {}): WhatIfPayload {
 
 export function prediction(over: Partial<WhatIfPrediction> = {}): WhatIfPrediction {
   return {
-    changes: [],
+    ...{ changes: [], drawn: [], device: "GPU" },
     ...{ measured_ns: 36_000, replayed_ns: 36_036, replay_error: 0.001 },
     ...{ predicted_ns: 23_000, low_ns: 19_000, high_ns: 27_000, absent: false },
     kinds: declaredTable<WhatIfPrediction["kinds"]>("what_if_kinds", 2, {

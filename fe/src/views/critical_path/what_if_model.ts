@@ -163,8 +163,11 @@ export function resultOf(prediction: WhatIfPrediction): Result {
   };
 }
 
+/** A share below half a per mille is told as none. */
 export const replayText = (error: number): string =>
-  `Replayed without a change, the trace misses the measured time by ${formatShare(Math.abs(error))}.`;
+  Math.abs(error) < 0.0005
+    ? "Replayed without a change, the trace takes as long as was measured."
+    : `Replayed without a change, the trace misses the measured time by ${formatShare(Math.abs(error))}.`;
 
 /** How long a step is, and of how many that is the mean. */
 export function stepText(ns: number | null, steps: number): string {

@@ -55,7 +55,7 @@ export function StateFilter({
     </button>
   );
   return (
-    <div class="state-filter" role="group" aria-label="Show files by state">
+    <div class="wrap" role="group" aria-label="Show files by state">
       {entry(null, "Traces", traces, "All files found but those that are no traces.")}
       {countStates(files).map(({ state: value, count }) =>
         entry(value, STATES[value].word, count, STATES[value].meaning),

@@ -1,12 +1,12 @@
 /** The median steps of both sides on one axis, and what changed between them by cause. */
 
 import type { ComponentChildren } from "preact";
-import type { Aligned, AlignedChange } from "../../api/types.gen";
-import { formatDelta, formatExactTime, formatShare, formatTime } from "../../base/units";
+import type { Aligned, AlignedChange, AlignedSide, PathStrip } from "../../api/types.gen";
+import { formatDelta, formatExactTime, formatTime } from "../../base/units";
 import type { ViewProps } from "../../state/view";
-import { Glyph, Swatch, Term } from "../../widgets";
-import { categoryLooks, lookOfCategory } from "../critical_path/groups";
-import { spoken, stretchesOf } from "../critical_path/model";
+import { Swatch, Term } from "../../widgets";
+import { lookOfCategory } from "../critical_path/groups";
+import { TwoSteps } from "../critical_path/two_steps";
 
 interface AlignedProps {
   steps: Aligned;
@@ -25,11 +25,20 @@ const LINKS = {
   Memory: "memory",
 } as const;
 
+const stripOf = ({ step, step_name, start_ns, length_ns, glyph }: AlignedSide): PathStrip => ({
+  ...{ step, name: step_name, start_ns, end_ns: start_ns + length_ns, glyph },
+});
+
 /** Both steps, and the list of what changed. `children` stand beside the list. */
 export function AlignedSteps({ steps, names, hrefOf, children }: PageProps) {
   return (
     <>
-      <Both steps={steps} names={names} />
+      <TwoSteps
+        steps={[stripOf(steps.before), stripOf(steps.after)]}
+        device={steps.device}
+        difference={formatDelta(steps.after.length_ns - steps.before.length_ns)}
+        names={names}
+      />
       <div class="aligned-list">
         <section>
           <h2 class="aligned-title">
@@ -50,48 +59,6 @@ export function AlignedSteps({ steps, names, hrefOf, children }: PageProps) {
         {children}
       </div>
     </>
-  );
-}
-
-/** Two glyphs that begin at one moment; behind the end of the shorter one stands what was gained or lost. */
-function Both({ steps: { before, after, device }, names }: AlignedProps) {
-  const sides = [before, after];
-  const scale = Math.max(...sides.map(({ glyph }) => glyph.shown_ns));
-  const delta = after.length_ns - before.length_ns;
-  const looks = categoryLooks(device);
-  return (
-    <div class="aligned">
-      {sides.map(({ step, step_name, glyph, start_ns, length_ns }, place) => {
-        const strip = { step, name: step_name, start_ns, end_ns: start_ns + length_ns, glyph };
-        const busy = glyph.busy === null ? "" : `${device} busy ${formatShare(glyph.busy)}`;
-        const name = (
-          <>
-            <b>{names[place]}</b> {busy.replace(/ (?=%)/, "\u00a0")}
-          </>
-        );
-        return (
-          <Glyph
-            key={place}
-            lanes={glyph}
-            start={start_ns}
-            label={[`${names[place]}: ${formatTime(length_ns)}`, busy].filter(Boolean).join(", ")}
-            names={{ device: name, host: glyph.busy === null ? name : null }}
-            stretches={stretchesOf(strip).map((range, row) => ({
-              ...range,
-              text: spoken(strip, row, looks),
-            }))}
-            size="beside"
-            axis={place === 1}
-            rest={
-              <div class={delta < 0 ? "gap-swatch-gained" : "gap-swatch-lost"}>
-                <span>{formatDelta(delta)}</span>
-              </div>
-            }
-            {...{ device, looks, scale }}
-          />
-        );
-      })}
-    </div>
   );
 }
 

@@ -47,7 +47,7 @@ export function Chosen(props: ChosenProps) {
         )}
         {reach ? fact(...reach) : fact("Roof", `unknown: ${rows.no_roof[row] ?? ""}`)}
       </dl>
-      <p class="detail-links">
+      <p class="wrap">
         {event >= 0 ? <a href={hrefOf("trace", { sel: String(event) })}>On the timeline</a> : null}
         {name ? <a href={hrefOf("operator", exactly(name))}>In Operators</a> : null}
         {name && group === "operator" && has_device ? (

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { GPU_WORDS } from "../../testing/cases";
 import { efficiency, onHost, rows } from "./fixtures";
-import { chartOf, drawableRows, figuresOf, foremost, pooledRoof, reachOf } from "./model";
+import { chartOf, drawableRows, figuresOf, foremost, reachOf } from "./model";
 
 describe("the chart", () => {
   it("has the rows that have FLOPs and bytes, and the roofs that they use", () => {
@@ -65,31 +65,4 @@ it("begins with the row that is furthest over its roof, else with the longest", 
   expect(foremost(efficiency({ rows: rows({ over_roof_ns: [1, 200, null] }) }))).toBe(1);
   expect(foremost(onHost())).toBe(0);
   expect(foremost(efficiency({ rows: rows({ over_roof_ns: [1, 2, 9000] }), pooled: 5 }))).toBe(1);
-});
-
-describe("several rows", () => {
-  it("take together the time that each would take at its roof", () => {
-    expect(pooledRoof(rows(), [0, 1])).toEqual({
-      share: (0.54 * 8000 + 0.9 * 2000) / 10_000,
-      roof: "memory",
-      reason: "",
-    });
-    const two = rows({ roof: ["memory", "vector fp32", null] });
-    expect(pooledRoof(two, [0, 1]).roof).toBe("several roofs");
-  });
-
-  it("have no roof where too much of their time has none", () => {
-    expect(pooledRoof(rows({ time_ns: [8000, 2000, 600] }), [0, 1, 2])).toEqual({
-      share: null,
-      roof: null,
-      reason: "not modelled",
-    });
-    expect(pooledRoof(rows({ time_ns: [8000, 2000, 100] }), [0, 1, 2]).roof).toBe("memory");
-  });
-
-  it("count the time of kernels that only help, which do no modelled work", () => {
-    const helped = rows({ no_roof: [null, null, "no modelled work"], time_ns: [5000, 0, 5000] });
-    expect(pooledRoof(helped, [0, 2])).toEqual({ share: 0.27, roof: "memory", reason: "" });
-    expect(pooledRoof(helped, [2]).share).toBeNull();
-  });
 });

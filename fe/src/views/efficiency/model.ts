@@ -12,7 +12,6 @@ import {
 } from "../../base/units";
 import type { Roof, RoofPoint } from "../../widgets";
 import { MOST_POINTS, roofsOf } from "../roofs";
-import { grouped } from "../rows";
 
 /** What was called with what, in one text: by it a row is found again, and a call's kernels are. */
 export function callText(
@@ -171,48 +170,3 @@ export function chartOf(
 
 const sum = (values: readonly (number | null)[]): number =>
   values.reduce<number>((total, value) => total + (value ?? 0), 0);
-
-export interface PooledRoof {
-  share: number | null;
-  roof: string | null;
-  reason: string;
-}
-
-/** Why a kernel has no roof that helps another one of its call. */
-const HELPS = "no modelled work";
-/** Of several rows as much time must have a known roof for a share to be told of all. */
-const MOSTLY = 0.95;
-
-/** What several rows reach of their roofs together: the time that they would take there, of the time that they take. */
-export function pooledRoof(rows: EfficiencyTable, members: readonly number[]): PooledRoof {
-  const [times, reasons] = [new Map<string, number>(), new Map<string, number>()];
-  let [time, known, least] = [0, 0, 0];
-  for (const row of members) {
-    const [roof, took] = [rows.roof[row], rows.time_ns[row] ?? 0];
-    time += took;
-    if (roof) {
-      known += took;
-      least += took * (rows.of_roof[row] ?? 0);
-      times.set(roof, (times.get(roof) ?? 0) + took);
-    } else {
-      const reason = rows.no_roof[row] ?? "";
-      // All work of a call is counted in one of its kernels.
-      if (reason === HELPS) known += took;
-      reasons.set(reason, (reasons.get(reason) ?? 0) + took);
-    }
-  }
-  const longest = (of: ReadonlyMap<string, number>): [string, number] =>
-    [...of].sort((a, b) => b[1] - a[1])[0] ?? ["", 0];
-  if (!times.size || known < MOSTLY * time)
-    return { share: null, roof: null, reason: longest(reasons)[0] };
-  const [roof, most] = longest(times);
-  return {
-    share: least / known,
-    roof: times.size > 1 && most < MOSTLY * known ? "several roofs" : roof,
-    reason: "",
-  };
-}
-
-/** Rows by what a column says of them, in the order in which it first says so. */
-export const rowsBy = (values: readonly (string | null)[], count: number) =>
-  grouped(Array(count).keys(), (row) => values[row] ?? "");

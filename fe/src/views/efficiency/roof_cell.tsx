@@ -1,10 +1,9 @@
 /** How far something is from its roof, in a cell of a table. */
 
-import type { Vocabulary } from "../../api/types.gen";
+import type { KernelsTogetherTable, Vocabulary } from "../../api/types.gen";
 import { formatShare } from "../../base/units";
 import type { Column } from "../../widgets";
-import { columnsOf } from "../columns";
-import { besideRoof, type PooledRoof } from "./model";
+import { besideRoof } from "./model";
 
 interface RoofCellProps {
   /** Null: not known. */
@@ -37,18 +36,18 @@ export function RoofCell({ share, roof, reason, words, narrow }: RoofCellProps) 
   );
 }
 
-/** The column of shares of roofs, one per row. */
-export const roofColumn = (roofs: readonly PooledRoof[], words: Vocabulary): Column =>
-  columnsOf("efficiency")(
-    "of_roof",
-    "Of its roof",
-    "share",
-    256,
-    roofs.map(({ share }) => share),
-    {
-      draw: (row) => {
-        const roof = roofs[row];
-        return roof ? <RoofCell {...{ ...roof, words }} /> : null;
-      },
-    },
-  );
+/** Draws such cells for rows that are pooled, or their kernels. */
+export const roofsOfRows = (
+  rows: Pick<KernelsTogetherTable, "of_roof" | "roof" | "no_roof">,
+  words: Vocabulary,
+): Partial<Column> => ({
+  bar: false,
+  draw: (row) => (
+    <RoofCell
+      share={rows.of_roof[row] ?? null}
+      roof={rows.roof[row] ?? null}
+      reason={rows.no_roof[row] ?? ""}
+      words={words}
+    />
+  ),
+});

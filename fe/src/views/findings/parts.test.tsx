@@ -1,4 +1,4 @@
-import { render, screen } from "@testing-library/preact";
+import { fireEvent, render, screen, waitFor } from "@testing-library/preact";
 import { describe, expect, it } from "vitest";
 import type { Evidence, Finding } from "../../api/types.gen";
 import { finding, findings, HOSTILE } from "../../testing/cases";
@@ -13,12 +13,16 @@ import {
   togetherText,
 } from "./model";
 import { FindingList, RankedFindings, Unsure } from "./parts";
-import { text } from "../../testing/page";
+import { serve, text } from "../../testing/page";
+import { strip } from "../critical_path/fixtures";
+import { prediction, whatIf } from "../critical_path/what_if_fixtures";
 
 const links = {
   timeline: ({ worker, span, event }: Evidence): string => `#trace-${worker}-${span}-${event}`,
   verify: "torch-tb-profiler diff A B",
   whatIf: ({ change }: Finding): string => `#change-${change ?? ""}`,
+  simulated: ({ change }: Finding) =>
+    change ? { run: "r", worker: "w", span: "s", change } : null,
 };
 
 describe("what is said of them", () => {
@@ -92,6 +96,12 @@ it("lists what the answer says, then what recurs by what it saves, then what hap
   expect(ranked(given).top.map(({ rule }) => rule)).toEqual(["a", "b", "c", "once"]);
 });
 
+function openDetails(): Element {
+  const details = document.querySelector("details")!;
+  details.open = true;
+  return details;
+}
+
 describe("a finding opened", () => {
   const open = finding({
     ...{ recoverable_ns: 30_000_000, share: 0.3, edit: "- f(x)\n+ f(x, 4)" },
@@ -106,6 +116,35 @@ describe("a finding opened", () => {
     expect(bars.map(({ style }) => style.width || style.left)).toEqual(["100%", "70%", "70%"]);
     expect(bars[2]?.className).toContain("fall-gained");
     expect(text()).toContain("about 70 ms");
+  });
+
+  it("draws the lanes of both where the change can be simulated, once it is opened", async () => {
+    const strips = [strip(), { ...strip(), end_ns: strip().start_ns + 70 }];
+    const asked = serve({
+      what_if: whatIf({ prediction: prediction({ drawn: strips, device: "GPU" }) }),
+    });
+    const saves = { ...open, recoverable_ns: 30 };
+    render(<FindingList findings={[saves]} links={links} />);
+    expect(asked).toEqual([]);
+    fireEvent(openDetails(), new Event("toggle"));
+    await waitFor(() => expect(screen.getByRole("group", { name: /^now: 100 ns/ })).toBeTruthy());
+    expect(asked[0]?.searchParams.get("change")).toBe(open.change);
+    expect(screen.getByRole("group", { name: /^then: about 70 ns/ })).toBeTruthy();
+    expect(text()).toContain("Step 5, simulated");
+    expect(document.querySelector(".now-then")).toBeNull();
+  });
+
+  it("keeps to bars where the change saves something else", async () => {
+    const strips = [strip(), { ...strip(), end_ns: strip().start_ns + 70 }];
+    const asked = serve({
+      what_if: whatIf({ prediction: prediction({ drawn: strips, device: "GPU" }) }),
+    });
+    render(<FindingList findings={[{ ...open, recoverable_ns: 10 }]} links={links} />);
+    fireEvent(openDetails(), new Event("toggle"));
+    await waitFor(() => expect(asked).toHaveLength(1));
+    await new Promise((done) => setTimeout(done, 50));
+    expect(document.querySelector(".now-then")).toBeTruthy();
+    expect(screen.queryByRole("group", { name: /^now/ })).toBeNull();
   });
 
   it("shows the edit of one call as a pattern, and what compares the next recording", () => {

@@ -1,11 +1,19 @@
 import type { ComponentChildren } from "preact";
+import { useState } from "preact/hooks";
+import { type Parameters, served } from "../../api/client";
 import type { Evidence, Finding } from "../../api/types.gen";
-import { formatAbout, formatCount, formatShare, formatTime } from "../../base/units";
+import { formatAbout, formatCount, formatShare, formatTime, MINUS } from "../../base/units";
+import { useResource } from "../../state/resource";
 import { CodeBlock, Icon, Term } from "../../widgets";
+import { stepTitle } from "../critical_path/model";
+import { TwoSteps } from "../critical_path/two_steps";
 import { certaintyOf, gainText, lineParts, nowAndThen, ranked } from "./model";
 
 /** Steps beyond which words alone say in which of them. */
 const CELLS = 24;
+
+/** Share of a step by which two savings that are one may differ. */
+const AGREES = 0.02;
 
 /** Where the links of a finding lead. */
 export interface Links {
@@ -13,6 +21,8 @@ export interface Links {
   /** The command that compares the next recording with this one. */
   verify: string;
   whatIf: (finding: Finding) => string;
+  /** The question that simulates its change; null where the change has no name. */
+  simulated: (finding: Finding) => Parameters["what_if"] | null;
 }
 
 interface FindingListProps {
@@ -29,15 +39,27 @@ export function FindingList({ findings, links, steps = [] }: FindingListProps) {
       {findings.map((finding) => (
         // Of one rule there may be several with the same title, of a rank each.
         <li key={`${finding.rule} ${finding.sentence}`} class="finding">
-          <details>
-            <summary>
-              <FindingHead finding={finding} steps={steps} most={most} />
-            </summary>
-            <FindingDetails finding={finding} links={links} />
-          </details>
+          <OneFinding {...{ finding, steps, most, links }} />
         </li>
       ))}
     </ol>
+  );
+}
+
+interface OneFindingProps extends Required<FindingListProps> {
+  finding: Finding;
+  most: number;
+}
+
+function OneFinding({ finding, steps, most, links }: Omit<OneFindingProps, "findings">) {
+  const [open, setOpen] = useState(false);
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <FindingHead finding={finding} steps={steps} most={most} />
+      </summary>
+      <FindingDetails {...{ finding, links, open }} />
+    </details>
   );
 }
 
@@ -135,7 +157,13 @@ export function RankedFindings({
   );
 }
 
-function FindingDetails({ finding, links }: { finding: Finding; links: Links }) {
+interface DetailsProps {
+  finding: Finding;
+  links: Links;
+  open: boolean;
+}
+
+function FindingDetails({ finding, links, open }: DetailsProps) {
   const { change, evidence, certainty, share, line } = finding;
   const [first] = evidence;
   return (
@@ -149,7 +177,7 @@ function FindingDetails({ finding, links }: { finding: Finding; links: Links }) 
           </span>
         ) : null}
       </p>
-      <NowAndThen finding={finding} />
+      <NowAndThen {...{ finding, links, open }} />
       {finding.attempt ? (
         <p>
           <strong>Try:</strong> {finding.attempt}
@@ -164,7 +192,7 @@ function FindingDetails({ finding, links }: { finding: Finding; links: Links }) 
         </div>
       )}
       {line ? <code>{line}</code> : null}
-      <p class="finding-links">
+      <p class="wrap">
         {change ? <a href={links.whatIf(finding)}>What if …</a> : null}
         {first ? <a href={links.timeline(first)}>On the timeline</a> : null}
         <WebLinks finding={finding} />
@@ -173,11 +201,35 @@ function FindingDetails({ finding, links }: { finding: Finding; links: Links }) 
   );
 }
 
-/** The step as recorded and as simulated, on one axis; what is saved is hatched. */
-function NowAndThen({ finding }: { finding: Finding }) {
+/** The step as recorded and as simulated, on one axis; what is saved is hatched. Bars, where the lanes of the simulated step are not known. */
+function NowAndThen({ finding, links, open }: DetailsProps) {
+  const question = open && served ? links.simulated(finding) : null;
+  const { data } = useResource(question && "what_if", question);
+  const { device = "", drawn = [] } = data?.prediction ?? {};
+  const [before, after] = drawn;
   const told = nowAndThen(finding);
   if (!told) return null;
   const share = `${(100 * told.then) / told.now}%`;
+  const simulated = `simulated${told.range ? `; such changes leave ${told.range}` : ""}`;
+  const [now = 0, then = 0] = drawn.map(({ start_ns, end_ns }) => end_ns - start_ns);
+  // A change that does more than the finding says saves something else.
+  const agrees = Math.abs(now - then - (told.now - told.then)) <= AGREES * now;
+  if (before && after && agrees) {
+    return (
+      <div>
+        <TwoSteps
+          steps={[before, after]}
+          names={["now", "then"]}
+          lengths={[formatTime(now), `about ${formatAbout(then)}`]}
+          device={device}
+          difference={`${MINUS}${formatAbout(now - then)}`}
+        />
+        <small class="muted">
+          {stepTitle(before.name)}, {simulated}
+        </small>
+      </div>
+    );
+  }
   return (
     <div class="now-then">
       <span>now</span>
@@ -191,7 +243,7 @@ function NowAndThen({ finding }: { finding: Finding }) {
         <i class="fall-bar fall-gained" style={{ left: share, right: 0 }} />
       </div>
       <b class="number">about {formatAbout(told.then)}</b>
-      <small class="muted">simulated{told.range ? `; such changes leave ${told.range}` : ""}</small>
+      <small class="muted">{simulated}</small>
     </div>
   );
 }

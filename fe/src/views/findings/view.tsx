@@ -24,6 +24,9 @@ export function useFindings(props: Chosen, alone = false): Resource<FindingsPayl
 const only = (step: number | null) => ({ first: step, last: step, skipCold: false });
 
 const linksOf = ({ selection, hrefOf }: Place, { median }: FindingsPayload): Links => ({
+  // The step that the saving is of, so that the same is predicted.
+  simulated: ({ change, step, subject }) =>
+    change && !subject ? viewQuery({ selection, steps: only(step ?? median) }, { change }) : null,
   verify: `torch-tb-profiler diff ${pathOfRun(runsStore.get().payload, selection.run)} NEXT_RECORDING`,
   timeline: ({ event, worker, span }) =>
     hrefOf("trace", { sel: String(event) }, { run: selection.run, worker, span }),

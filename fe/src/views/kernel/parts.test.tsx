@@ -1,14 +1,9 @@
 import { render, screen } from "@testing-library/preact";
 import { describe, expect, it } from "vitest";
-import { efficiency, onHost, rows } from "../efficiency/fixtures";
-import { HOSTILE, kernelRows, kernels } from "../../testing/cases";
-import {
-  familyColumns,
-  kernelColumns,
-  KernelCharts,
-  KernelDetail,
-  UnattributedList,
-} from "./parts";
+import { efficiency, onHost } from "../efficiency/fixtures";
+import type { EfficiencyPayload } from "../../api/types.gen";
+import { declaredTable, HOSTILE, kernelRows, kernels } from "../../testing/cases";
+import { kernelColumns, KernelCharts, KernelDetail, UnattributedList } from "./parts";
 import { text } from "../../testing/page";
 
 const links = (name: string): string => `#operator=${name}`;
@@ -54,7 +49,17 @@ it("UnattributedList names the reason, and draws nothing when there is none", ()
 describe("kernelColumns", () => {
   it("by name begins with time, calls, the roof and occupancy; deviation, least and most are for whoever wants them", () => {
     const payload = kernels(["void gemm<1>()", "sort"]);
-    const columns = kernelColumns(payload, links, efficiency());
+    const kernels_together = declaredTable<EfficiencyPayload["kernels_together"]>(
+      "kernels_together",
+      2,
+      {
+        name: ["sort", "void gemm<1>()"],
+        of_roof: [null, 0.54],
+        roof: [null, "memory"],
+        no_roof: ["not modelled", null],
+      },
+    );
+    const columns = kernelColumns(payload, links, efficiency({ kernels_together }));
     expect(columns.filter(({ hidden }) => !hidden).map(({ key }) => key)).toEqual([
       "name",
       "total_ns",
@@ -115,23 +120,6 @@ describe("kernelColumns", () => {
       for (const column of kernelColumns(kernels(names, { group: "properties" }), links, null))
         expect(column.values).toHaveLength(n);
     }
-  });
-});
-
-it("sums kernels by the family of their operators, the longest first", () => {
-  const columns = familyColumns(
-    efficiency({
-      rows: rows({ family: ["gemm", "elementwise", "gemm"], time_ns: [8000, 9000, 100] }),
-    }),
-  );
-  expect(Object.fromEntries(columns.map(({ key, values }) => [key, values]))).toEqual({
-    family: ["elementwise", "gemm"],
-    time: [9000, 8100],
-    calls: [2, 5],
-    kernels: [1, 2],
-    of_roof: [0.9, 0.54],
-    // Whether the third kernel uses them is unknown.
-    matrix: [0, null],
   });
 });
 

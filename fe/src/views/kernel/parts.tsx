@@ -1,13 +1,11 @@
 import { useMemo } from "preact/hooks";
 import type { EfficiencyPayload, KernelPayload, Vocabulary } from "../../api/types.gen";
-import { NOT_KNOWN, YES } from "../../base/columns";
 import { formatCount, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
 import { Badge, CopyButton, type Column, type Part } from "../../widgets";
-import { arranged, columnsOf, declaredColumns, knownColumns } from "../columns";
+import { arranged, columnsOf, declaredColumns, pickRows } from "../columns";
 import { counterColumns } from "../counters/model";
-import { ownRows, pooledRoof, rowsBy } from "../efficiency/model";
-import { roofColumn } from "../efficiency/roof_cell";
+import { roofsOfRows } from "../efficiency/roof_cell";
 import { Pie } from "../pie";
 import { matrixTime, partsByKernel, reasonText, type MatrixTime, type Unattributed } from "./model";
 
@@ -145,47 +143,17 @@ export function countedColumns(payload: KernelPayload): Column[] {
 /** The share of the roof of all work of a kernel; no column where no kernel has one. */
 function roofs({ rows, vocabulary }: KernelPayload, work: EfficiencyPayload | null): Column[] {
   if (!work) return [];
-  const by = rowsBy(work.rows.kernel, ownRows(work));
-  return knownColumns([
-    roofColumn(
-      rows.name.map((name) => pooledRoof(work.rows, by.get(name) ?? [])),
-      vocabulary,
-    ),
-  ]);
-}
-
-/** The kernels of each family of operators, the family that takes longest first; copies and communication are families too. */
-export function familyColumns(work: EfficiencyPayload): Column[] {
-  const { rows, vocabulary } = work;
-  const families = [...rowsBy(rows.family, ownRows(work))].map(([family, members]) => {
-    const total = (of: readonly (number | null)[]): number =>
-      members.reduce((sum, row) => sum + (of[row] ?? 0), 0);
-    const using = (knowledge: number): number =>
-      total(rows.time_ns.map((time, row) => (rows.matrix[row] === knowledge ? time : 0)));
-    const time = total(rows.time_ns);
-    return {
-      family: family || "not modelled",
-      time,
-      calls: total(rows.calls),
-      kernels: new Set(members.map((row) => rows.kernel[row])).size,
-      roof: pooledRoof(rows, members),
-      matrix: using(NOT_KNOWN) > 0 || !time ? null : using(YES) / time,
-    };
-  });
-  families.sort((a, b) => b.time - a.time);
-  const column = columnsOf("efficiency");
-  const all = <K extends keyof (typeof families)[number]>(key: K) =>
-    families.map((family) => family[key]);
-  return knownColumns([
-    column("family", "Family", "text", 200, all("family")),
-    column("time", "Time", "time", 100, all("time"), { bar: true }),
-    column("calls", "Calls", "count", 80, all("calls"), { term: "calls" }),
-    column("kernels", "Kernels", "count", 80, all("kernels"), { term: "efficiency_kernel" }),
-    roofColumn(all("roof"), vocabulary),
-    column("matrix", capitalised(vocabulary.matrix_cores), "share", 110, all("matrix"), {
-      term: "matrix_core_share",
-    }),
-  ]);
+  const { kernels_together: known } = work;
+  const place = new Map(known.name.map((name, row) => [name, row]));
+  const ofKernels = pickRows(
+    known,
+    rows.name.map((name) => place.get(name) ?? -1),
+  );
+  return declaredColumns(
+    "kernels_together",
+    { of_roof: ofKernels.of_roof.map((share) => share ?? null) },
+    { of_roof: roofsOfRows(ofKernels, vocabulary) },
+  );
 }
 
 export function KernelDetail({ name, timelineHref }: { name: string; timelineHref: string }) {

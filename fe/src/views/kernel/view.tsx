@@ -5,7 +5,7 @@ import type { EfficiencyPayload, KernelGroup, KernelPayload } from "../../api/ty
 import { formatCount, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { type Column, Grid, GridPanel, Panel } from "../../widgets";
+import { Grid, GridPanel, Panel } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, onTimeline, readSort, showPart } from "../grid_params";
 import { InShort, MissingList, Nothing, viewOf } from "../loaded";
@@ -14,10 +14,11 @@ import { Callers } from "../callers";
 import { ChartTop, topOf } from "../chart_top";
 import { Choice, chosenOf } from "../choice";
 import { useColumns } from "../columns";
+import { roofsOfRows } from "../efficiency/roof_cell";
+import { TableView } from "../table_view";
 import { rowKey, unattributed } from "./model";
 import {
   countedColumns,
-  familyColumns,
   kernelColumns,
   KernelCharts,
   KernelDetail,
@@ -138,32 +139,36 @@ const ByFamily = viewOf(
 
 type FamilyProps = ViewProps & { payload: EfficiencyPayload };
 
-function FamilyTable({ payload: work, ...props }: FamilyProps) {
+function FamilyTable({ payload, ...props }: FamilyProps) {
   const { params, setParam } = props;
-  const columns = useColumns(() => familyColumns(work), [work]);
-  const [names, times] = columns as [Column, Column];
-  const longest = formatTime(times.values[0] as number);
+  const { families_together: rows, time_ns, vocabulary } = payload;
+  const [longest = ""] = rows.name.map((name) => name ?? UNMODELLED);
   return (
     <>
       <InShort
         sentences={[
-          `The family ${String(names.values[0])} takes ${longest} of ${formatTime(work.time_ns)} on the ${work.vocabulary.device}.`,
+          `The family ${longest} takes ${formatTime(rows.time_ns[0])} of ${formatTime(time_ns)} on the ${vocabulary.device}.`,
         ]}
       />
-      <GridPanel
-        label="Kernels by family"
+      <TableView
+        name="kernels_together"
+        title="Kernels by family"
         term="efficiency_family"
+        {...{ rows, vocabulary }}
         fill
-        columns={columns}
-        order={{ key: "time", descending: true }}
-        storage="kernel-family"
+        additions={{
+          name: { unknown: () => UNMODELLED },
+          of_roof: roofsOfRows(rows, vocabulary),
+        }}
         tools={<Choice {...props} label="Group by" labels={GROUPS} param="group" />}
-        empty="No family matches the search."
         {...gridParams(params, setParam)}
       />
     </>
   );
 }
+
+/** What is called so has no performance model. */
+const UNMODELLED = "not modelled";
 
 function KernelTable({ payload, ...props }: PageProps) {
   const { params, setParam } = props;

@@ -62,7 +62,8 @@ export function readDevice(
 
 /** What the rows can be grouped by: something that at least one of them knows. */
 export function groupsOf(rows: MemoryAliveTable): AliveGroup[] {
-  return GROUPS.filter((group) => rows[group].some((name) => name !== null));
+  const known = GROUPS.filter((group) => rows[group].some((name) => name !== null));
+  return known.length ? known : ["operator"];
 }
 
 /** By what the changes between two moments can be listed. */

@@ -183,7 +183,21 @@ it("begins an overview of snapshots, of all ranks", async () => {
   runsStore.set({ payload: runsOf([run("r", ranks)]), error: null });
   draw(FirstMemory, {}, { selection: { run: "r", worker: "w0", span: "1" } });
   await waitFor(() => expect(text()).toContain("What holds 3.05 GiB at the peak"));
-  await waitFor(() => expect(text()).toMatch(/Rank 1 · w1: GPU 2/));
+  await waitFor(() => expect(text()).toContain("Rank 1 · w1: the same."));
+  runsStore.set({ payload: null, error: null });
+});
+
+it("tells equal failures of ranks once, and counts the ranks", async () => {
+  const [failure] = reply("memory", "snapshot").failures;
+  answers.memory = memory({ failed: 1, failures: [failure!] });
+  const ranks = [0, 1, 2, 3].map((rank) => worker(`w${rank}`, rank));
+  runsStore.set({ payload: runsOf([run("r", ranks)]), error: null });
+  draw(FirstMemory, {}, { selection: { run: "r", worker: "w0", span: "1" } });
+  await waitFor(() =>
+    expect(text()).toContain(
+      "3 other ranks: rank 1 · w1, rank 2 · w2, rank 3 · w3: the same.All blocks",
+    ),
+  );
   runsStore.set({ payload: null, error: null });
 });
 

@@ -14,17 +14,18 @@ import type {
 import * as LIMITS from "../../base/limits.gen";
 import { formatBytes, formatCount, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
-import { type Resource, useResource } from "../../state/resource";
+import { type Resource, useResource, useResources } from "../../state/resource";
 import { find, otherTrace, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import type { ViewProps } from "../../state/view";
-import { Button, Card, Grid, GridPanel, Panel, Segmented, Select } from "../../widgets";
+import { Button, Card, Grid, GridPanel, Panel, Select } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
+import { Choice, chosenOf } from "../choice";
 import { gridParams, setParams } from "../grid_params";
 import { InShort, Loaded, MissingList, Notes, Nothing, viewOf } from "../loaded";
 import { workerLabel } from "../run_options";
 import { Totals } from "../totals";
-import { useColumns } from "../columns";
+import { pick, useColumns } from "../columns";
 import {
   aliveBy,
   CHANGE_LABELS,
@@ -34,7 +35,6 @@ import {
   readWindow,
   tablesOf,
   windowOfSteps,
-  type AliveGroup,
   type Stretch,
   type TableId,
 } from "./model";
@@ -48,7 +48,7 @@ import {
   Shortage,
   statisticsColumns,
 } from "./parts";
-import { rowsOf } from "../rows";
+import { grouped, rowsOf } from "../rows";
 
 /** Parts of the curve: more than the px of a wide window would only cost time. */
 const POINTS = String(LIMITS.memory_curve.n);
@@ -59,6 +59,10 @@ const TABLE_LABELS: Readonly<Record<TableId, string>> = {
   operator: "By operator",
   module: "By module",
 };
+
+/** The labels of some. */
+const labelsOf = <T extends string>(ids: readonly T[], labels: Readonly<Record<T, string>>) =>
+  Object.fromEntries(ids.map((id) => [id, labels[id]])) as Record<T, string>;
 
 export const MemoryView = viewOf(
   "memory",
@@ -173,7 +177,7 @@ export const FirstMemory = viewOf("memory", [300, 160], (props: Omit<PageProps, 
 });
 
 function FirstOf(props: PageProps) {
-  const { selection, hrefOf } = props;
+  const { selection } = props;
   // Snapshots say neither when nor in which job they were made: all of the run are meant.
   const run = useStore(runsStore, (runs) => find(runs.payload, selection).run);
   const others = (run?.workers ?? [])
@@ -182,14 +186,7 @@ function FirstOf(props: PageProps) {
   return (
     <>
       <First {...props} {...useWindow(props)} {...useMoment(props)} />
-      <ul class="memory-ranks">
-        {others.map((worker) => (
-          <OtherRank key={worker.name} {...{ worker, selection, hrefOf }} />
-        ))}
-        <li>
-          <a href={hrefOf("memory")}>All blocks</a>
-        </li>
-      </ul>
+      <OtherRanks {...props} workers={others} />
     </>
   );
 }
@@ -197,22 +194,50 @@ function FirstOf(props: PageProps) {
 /** How many other ranks say what they held. */
 const MOST_RANKS = 15;
 
-/** The answer of another rank, on its own page. */
-function OtherRank({
-  worker,
+/** What a rank says first. */
+const answerOf = ({ failures, devices }: MemoryPayload): string =>
+  failures[0]?.sentence ?? devices[0]?.headline[0] ?? "";
+
+/** The answers of the other ranks, each on its own page; equal ones are told once. */
+function OtherRanks({
+  workers,
+  payload,
   selection,
   hrefOf,
-}: Pick<ViewProps, "selection" | "hrefOf"> & { worker: WorkerItem }) {
-  const own = { run: selection.run, worker: worker.name, span: worker.spans[0]?.name ?? "" };
-  const { data } = useResource("memory", own);
-  const [sentence] = data?.failures[0]
-    ? [data.failures[0].sentence]
-    : (data?.devices[0]?.headline ?? []);
-  return sentence ? (
-    <li>
-      <a href={hrefOf("overview", {}, own)}>{capitalised(workerLabel(worker))}</a>: {sentence}
-    </li>
-  ) : null;
+}: PageProps & { workers: readonly WorkerItem[] }) {
+  const others = workers.map((worker) => ({
+    name: workerLabel(worker),
+    trace: { ...selection, worker: worker.name, span: worker.spans[0]?.name ?? "" },
+  }));
+  const told = useResources(
+    "memory",
+    others.map(({ trace }) => trace),
+  ).map(({ data }) => (data ? answerOf(data) : ""));
+  const own = answerOf(payload);
+  const answers = grouped(others.keys(), (place) => told[place] ?? "");
+  return (
+    <ul class="memory-ranks">
+      {[...answers].map(([answer, places]) =>
+        answer ? (
+          <li key={answer}>
+            {places.length > 1 ? `${formatCount(places.length)} other ranks: ` : ""}
+            {pick(others, places).map(({ name, trace }, i) => (
+              <span key={name}>
+                {i ? ", " : ""}
+                <a href={hrefOf("overview", {}, trace)}>
+                  {places.length > 1 ? name : capitalised(name)}
+                </a>
+              </span>
+            ))}
+            : {answer === own ? "the same." : answer}
+          </li>
+        ) : null,
+      )}
+      <li>
+        <a href={hrefOf("memory")}>All blocks</a>
+      </li>
+    </ul>
+  );
 }
 
 type PanelProps = PageProps & {
@@ -278,8 +303,8 @@ function CurvePanel({ payload, device, setParam, window, setWindow, query, picke
 
 function AlivePanel(props: PanelProps & { data: MemoryAlivePayload }) {
   const { data, params, setParam, hrefOf, device, picked, failed, when } = props;
-  const groups = groupsOf(data.rows);
-  const group = groups.find((id) => id === params.by) ?? groups[0] ?? "operator";
+  const labels = labelsOf(groupsOf(data.rows), CHANGE_LABELS);
+  const group = chosenOf(labels, params.by);
   const rows = useMemo(() => aliveBy(data.rows, group), [data, group]);
   const columns = useColumns(() => aliveColumns(rows, group, hrefOf), [rows, group]);
   const peak = failed === null ? null : String(device.peak_ns);
@@ -290,13 +315,7 @@ function AlivePanel(props: PanelProps & { data: MemoryAlivePayload }) {
       note={formatTime(data.time_ns)}
       actions={
         <>
-          <Choice<AliveGroup>
-            label="By"
-            value={group}
-            labels={CHANGE_LABELS}
-            ids={groups}
-            onChange={(next) => setParam("by", next)}
-          />
+          <Choice {...props} label="By" labels={labels} param="by" />
           {picked === device.peak_ns ? null : (
             <Button onClick={() => setParam("t", peak)}>At the peak</Button>
           )}
@@ -316,23 +335,21 @@ function AlivePanel(props: PanelProps & { data: MemoryAlivePayload }) {
 }
 
 function TablePanel(props: PanelProps) {
-  const { payload, device, params, setParam, window, query } = props;
-  const tables = tablesOf(payload, device);
-  const table = tables.find((id) => id === params.table) ?? tables[0];
+  const { payload, device, params, window, query } = props;
+  const labels = labelsOf(tablesOf(payload, device), TABLE_LABELS);
+  const table = Object.keys(labels).length ? chosenOf(labels, params.table) : undefined;
   const asked = windowed(query, window);
   const blocks = useResource(table === "blocks" ? "memory/blocks" : null, asked);
   const group = table === "blocks" ? undefined : table;
   const statistics = useResource("memory/statistics", group ? { ...asked, group } : null);
   if (!table) return null;
   const tools = (
-    <Choice<TableId>
+    <Choice
+      {...props}
       label="Show"
-      value={table}
-      labels={TABLE_LABELS}
-      ids={tables}
-      onChange={(next) =>
-        setParams(setParam, { sort: null, search: null, regex: null, table: next })
-      }
+      labels={labels}
+      param="table"
+      resets={["sort", "search", "regex"]}
     />
   );
   return (
@@ -386,19 +403,4 @@ function Table({
       {rest ? <p class="memory-note muted">{`Besides ${formatBytes(rest)} ${why}.`}</p> : null}
     </>
   );
-}
-
-interface ChoiceProps<T extends string> {
-  label: string;
-  value: T;
-  ids: readonly T[];
-  labels: Readonly<Record<T, string>>;
-  onChange: (value: T) => void;
-}
-
-/** Nothing where there is no choice. */
-function Choice<T extends string>({ ids, labels, ...rest }: ChoiceProps<T>) {
-  return ids.length > 1 ? (
-    <Segmented<T> {...rest} options={ids.map((value) => ({ value, label: labels[value] }))} />
-  ) : null;
 }

@@ -153,7 +153,7 @@ export function StepChart({ payload, chosen, onChoose, children }: StepChartProp
     term: category,
   }));
   return (
-    <div class="overview-split">
+    <div class="wrap">
       <div class="overview-chart" style={{ maxWidth: `${steps.length * SLOT + AXIS}px` }}>
         <StackedBars
           label="Time of each step by category"

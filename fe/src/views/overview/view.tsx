@@ -9,7 +9,7 @@ import { besideOf, find, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import { ALL_STEPS, kindOf, type ViewProps, viewQuery } from "../../state/view";
 import { FirstGlyph } from "../critical_path/glyphs";
-import { PathOfRanks, PathOfStep } from "../critical_path/overview";
+import { PathOfStep } from "../critical_path/overview";
 import { Findings, useFindings } from "../findings/view";
 import { Loaded } from "../loaded";
 import { lacks } from "../missing";
@@ -63,9 +63,12 @@ function OverviewPage(
   const device = lacks(payload.missing, "device") ? "CPU" : payload.vocabulary.device;
   const several = payload.steps.step.length > 1;
   const first = payload.first_look && !error ? <FirstGlyph device={device} /> : null;
-  const at = { ...props, step: step ?? 0, device };
-  const alone = <PathOfStep {...at}>{first}</PathOfStep>;
-  const path = step === null ? null : all ? <PathOfRanks {...at}>{first}</PathOfRanks> : alone;
+  const path =
+    step === null ? null : (
+      <PathOfStep key={String(all)} {...props} {...{ all, step, device }}>
+        {first}
+      </PathOfStep>
+    );
   return (
     <div class="overview">
       <Answer

@@ -187,7 +187,7 @@ function Links({ payload, ownStep, ...props }: LinksProps) {
   const links = median && linksOf({ ...payload, median }, props);
   const alone = onlyStep(props.steps) === ownStep;
   return (
-    <p class="why-links">
+    <p class="wrap">
       {links ? (
         <>
           <a href={links.timeline}>Both steps on one timeline</a>

@@ -69,7 +69,7 @@ function AreaHead({ payload, look, onLook, onKind }: AreaTableProps) {
   const { kinds, kind } = payload;
   const own = kinds.find((each) => each.kind === kind)?.self_ns;
   return (
-    <div class="area-head">
+    <div class="wrap">
       <KindChoice
         kind={kind}
         kinds={kinds.map((each) => ({ kind: each.kind, count: each.events }))}

@@ -65,7 +65,7 @@ export function PartPicker(props: PartPickerProps) {
   const { mode, steps, from, to, onFrom, onTo, spanNs, problem } = props;
   return (
     <div class="part-picker">
-      <div class="part-controls">
+      <div class="wrap">
         <Segmented
           label="Part"
           value={mode}
@@ -184,7 +184,7 @@ export function OpenPanel({
   const host = hostOf(perfettoUrl);
   return (
     <div class="open-panel">
-      <div class="open-buttons">
+      <div class="wrap">
         <Button
           kind="primary"
           icon="external"

@@ -36,7 +36,7 @@ export function Tables({ state, height }: { state: TraceState; height: number })
   return (
     <section class="drawer" style={{ height: `${height}px` }} aria-label="Tables">
       <h2 class="visually-hidden">Tables</h2>
-      <div class="drawer-head">
+      <div class="wrap">
         <Segmented<TableName>
           label="Table of"
           showLabel={false}

@@ -51,7 +51,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Se
             for event in traces.step(number, 1000.0 * number, 1.0 + number % 3)
         ]
         content = {**traces.trace(), "traceEvents": events}
-        traces.write(folder / f"of {count}" / "worker.1.pt.trace.json", content)
+        traces.write(folder / f"steps{count}" / "worker.1.pt.trace.json", content)
     with Server(folder, cache) as started:
         started.settled()
         yield started
@@ -59,7 +59,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Iterator[Se
 
 @pytest.mark.parametrize("count", STEPS)
 def test_the_answer_is_in_the_first_window(open_tab: OpenTab, server: Server, count: int) -> None:
-    tab = open_tab(server, width=WIDTH, height=HEIGHT).load("overview", run=f"of {count}")
+    tab = open_tab(server, width=WIDTH, height=HEIGHT).load("overview", run=f"steps{count}")
     _in_the_window(tab)
     tab.frame.get_by_text("Step-time breakdown").click()
     breakdown = tab.frame.locator("details", has_text="Step-time breakdown").last

@@ -194,7 +194,10 @@ def test_tensors_that_grow_beside_each_other(
     for size in range(first, first + rounds):
         start = begin
         for _ in range(chains):
-            known = {"Input Dims": [[[size, 64], [1, 64]], []], "Input type": ["TensorList", ""]}
+            known: dict[str, Any] = {
+                "Input Dims": [[[size, 64], [1, 64]], []],
+                "Input type": ["TensorList", ""],
+            }
             entries.append(span("cpu_op", "aten::cat", begin, 100, **known))
             begin += 103
             again += 100 * size / (size + 1) * (size > first)

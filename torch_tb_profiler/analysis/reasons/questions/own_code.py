@@ -372,7 +372,7 @@ def _aside(context: RuleContext, rank: Array, own: Mask) -> list[Candidate]:
     holds = with_ancestors(parent, works)
     updates = context.rows_named(context.calls, lambda name: name.startswith("Optimizer."))
     within = training.inside & ~beneath(context, updates)
-    called = (rank >= 1) & (rank != OWN) & np.append(own, False)[parent]
+    called = (rank >= 1) & (rank != OWN) & np.append(own & ~training.loop, False)[parent]
     frame = np.flatnonzero((own | called) & within & ~holds)
     event, start, end = on_path(context, *HOST)
     call = climb(parent, event, context.mask(outermost(context, frame))).astype(np.int64)

@@ -177,6 +177,7 @@ function FindingDetails({ finding, links, open }: DetailsProps) {
           </span>
         ) : null}
       </p>
+      {line ? <code>{line}</code> : null}
       <NowAndThen {...{ finding, links, open }} />
       {finding.attempt ? (
         <p>
@@ -191,7 +192,6 @@ function FindingDetails({ finding, links, open }: DetailsProps) {
           <CodeBlock code={links.verify} label="Copy the command" />
         </div>
       )}
-      {line ? <code>{line}</code> : null}
       <p class="wrap">
         {change ? <a href={links.whatIf(finding)}>What if …</a> : null}
         {first ? <a href={links.timeline(first)}>On the timeline</a> : null}

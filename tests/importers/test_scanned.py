@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests import public
@@ -218,6 +218,7 @@ def events(draw: st.DrawFn) -> str:
 
 @examples(400)
 @given(listed=st.lists(events(), min_size=1, max_size=6), chunk=st.sampled_from([200, 1 << 20]))
+@example(listed=['{"ph": "X", "name": "aten::mm", "ts": 0, "args": {"external id": 0}}'], chunk=200)
 def test_drawn_events(listed: list[str], chunk: int) -> None:
     text = lines([span(0), span(1), *listed, span(2)]).encode("utf-8", "surrogatepass")
     assert unlike(text, chunk) == []

@@ -256,7 +256,7 @@ class Gatherer:
         links = {key: np.full(len(args), -1, np.int64) for key in ("correlation", "external")}
         links["correlation"][rows] = self._ints(chosen, "correlation")
         external, old = self._ints(chosen, "external"), [a.external_old for a in chosen]
-        if any(old):
+        if any(value is not None for value in old):
             external = np.where(
                 external == -1, self.fit([-1 if v is None else v for v in old], -1), external
             )

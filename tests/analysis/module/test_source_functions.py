@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from torch_tb_profiler.analysis.module.source_functions import (
@@ -51,6 +51,7 @@ def test_what_is_no_python_has_no_function(text: str) -> None:
 
 
 @given(st.integers(0, 30), st.integers(0, 30))
+@example(0, 6)
 def test_moved_functions_are_found_by_name_and_order(before: int, shift: int) -> None:
     then, now = ("\n" * lines + SOURCE for lines in (before, shift))
     names = [f"/w/net.py({one.first}): {one.name}" for one in functions_of(then)]

@@ -1,9 +1,10 @@
 """Where the functions of a recording stand in the source as it is now.
 
-A trace names the line at which a function begins. Where that function still begins there, it is it; else it is found by its name if
-only one has it, or if as many functions of that name were recorded of the file as are in it::
+A trace names the line at which a function begins. If as many functions of its name were recorded of the file as are in it, their order
+tells which is which, also where one has moved to the line of another; else it is the one that still begins there, or the only one of its
+name::
 
-    recorded  forward 46, forward 60      now  forward 49, forward 63      46 → 49, 60 → 63
+    recorded  forward 46, forward 60      now  forward 60, forward 74      46 → 60, 60 → 74
 """
 
 from __future__ import annotations
@@ -64,9 +65,9 @@ def standing(
     """
     same = [one for one in functions if one.name == frame.function]
     if frame.line is not None:
+        if len(same) == len(recorded) and frame.line in recorded:
+            return same[list(recorded).index(frame.line)]
         for one in same:
             if one.first <= frame.line <= one.head:
                 return one
-        if len(same) == len(recorded) and frame.line in recorded:
-            return same[list(recorded).index(frame.line)]
     return same[0] if len(same) == 1 else None

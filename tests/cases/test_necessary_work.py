@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.analysis.findings.cases import launched, span, steps
@@ -141,6 +141,7 @@ def test_dropout_without_a_backward_pass_is_the_cause(
 
 @examples(15)
 @given(st.integers(1, 3), st.integers(2, 6), st.floats(1, 10))
+@example(passes=3, layers=2, length=1.0)
 def test_of_nested_checkpoints_one_is_for_nothing(passes: int, layers: int, length: float) -> None:
     """A layer is one operator; checkpoints within each other run it once more, without gradients, each."""
     node = "autograd::engine::evaluate_function: CheckpointFunctionBackward"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.analysis.findings.cases import Findings, item, launched, made, rules, span
@@ -189,6 +189,30 @@ def test_two_things_of_different_steps_are_both_told() -> None:
     bodies = [[*FORWARD, *[log] * (at % 2), *[keep] * (at % 4 == 2)] for at in range(12)]
     found = [one for one in made(loop(bodies))["found"] if one["rule"] == "periodic_steps"]
     assert {one["words"]["extra"] for one in found} == {"log", "keep"}
+
+
+@QUICK
+@given(st.integers(4, 12), st.floats(2000, 20_000), st.sampled_from((0.1, 0.3, 0.7, 1.0)))
+@example(steps=4, length=2000.0, share=1.0)
+def test_what_some_steps_call_from_elsewhere_is_of_these_steps_alone(
+    steps: int, length: float, share: float
+) -> None:
+    """Each step sorts once: every second one in a function that all of them call, the others beside it, for a share of that
+    time.
+    """
+    function, sort = "train.py(40): evaluate", "aten::sort"
+    inside = [*FORWARD, (function, length + 4)]
+    beside = [*FORWARD, (function, 4), (sort, share * length)]
+    entries = loop([inside if at % 2 else beside for at in range(steps)])
+    entries += [
+        span("cpu_op", sort, one["ts"] + 2, length)
+        for one in entries
+        if one["name"] == function and one["dur"] > 4
+    ]
+    found = [one for one in made(entries)["found"] if one["rule"] == "periodic_steps"]
+    # Steps whose own calls take as long as those of the others are no longer for them.
+    assert [one["numbers"]["some"] for one in found] == [steps // 2] * (share < 0.5)
+    assert all(one["words"]["every_takes"] == "every second step takes" for one in found)
 
 
 @QUICK

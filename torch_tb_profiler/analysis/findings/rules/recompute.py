@@ -65,7 +65,8 @@ def _claim(context: RuleContext) -> Candidate | None:
             context.work.row[context.home(operator, whole) >= 0] if context.has_device else row[:0]
         )
         row = work if context.has_device else whole
-        edit = together(host_takes(whole, 1 / often), work_scaled(work, 1 / often))
+        left = (often - 1) / often
+        edit = together(host_takes(whole, left), work_scaled(work, left))
     else:
         edit = together(calls_gone(again, row), _hooks(context, again, home))
     nested = often >= NESTED

@@ -50,19 +50,19 @@ def _claim(context: RuleContext) -> Claims:
     at[steps] = np.arange(len(steps))
     step = at[step_of(context, row)]
     row, step = row[step >= 0], step[step >= 0]
-    more = _more(context, row, step, len(steps))
-    row, step = row[more], step[more]
+    kind = _kinds(context, row)
+    more = _more(kind, step, len(steps))
+    row, step, kind = row[more], step[more], kind[more]
     kept = climb(context.parent, context.parent[row].astype(np.int64), context.mask(row)) < 0
     kept[kept] = ~by_design(context, row[kept])
-    row, step = row[kept], step[kept]
-    names = context.trace["spans"]["name"][row]
+    row, step, kind = row[kept], step[kept], kind[kept]
     # What the same steps do more is one thing.
     patterns: dict[bytes, list[int]] = {}
-    for name in unique_values(names).tolist():
-        having = np.bincount(step[names == name], minlength=len(steps)) > 0
-        patterns.setdefault(having.tobytes(), []).append(name)
+    for one in unique_values(kind).tolist():
+        having = np.bincount(step[kind == one], minlength=len(steps)) > 0
+        patterns.setdefault(having.tobytes(), []).append(one)
     usual = np.delete(steps, unique_values(step))
-    groups = [np.isin(names, some) for some in patterns.values()]
+    groups = [np.isin(kind, some) for some in patterns.values()]
     found = [_found(context, row[mine], step[mine], usual) for mine in groups]
     kept_ones = [one for one in found if one is not None]
     return sorted(kept_ones, key=lambda one: -one.numbers["longer"] * one.numbers["some"])[
@@ -70,19 +70,24 @@ def _claim(context: RuleContext) -> Claims:
     ]
 
 
-def _more(context: RuleContext, row: Ints, step: Ints, steps: int) -> Mask:
-    """Which calls are beyond the number that most steps make of their kind, the last ones."""
+def _kinds(context: RuleContext, row: Ints) -> Ints:
+    """The kind of each call: its name, and that of what calls it; numbers from 0."""
     name = context.trace["spans"]["name"]
     around = picked(name, context.parent[row]).astype(np.int64)
     around[context.names.step[around] >= 0] = -1
     _, kind = group_rows((name[row].astype(np.int64), around))
+    return kind
+
+
+def _more(kind: Ints, step: Ints, steps: int) -> Mask:
+    """Which calls are beyond the number that most steps make of their kind, the last ones."""
     # Rows are in the order of their begin, and so are their steps.
     order = np.argsort(kind, kind="stable")
     pair = kind[order] * steps + step[order]
     first = np.flatnonzero(np.diff(pair, prepend=-1))
     pair, count = pair[first], np.diff(first, append=len(pair))
-    number = np.zeros(len(row), np.int64)
-    number[order] = np.arange(len(row)) - np.repeat(first, count)
+    number = np.zeros(len(kind), np.int64)
+    number[order] = np.arange(len(kind)) - np.repeat(first, count)
     usual = np.full(int(kind.max(initial=-1)) + 1, np.iinfo(np.int64).max)
     edges = np.flatnonzero(np.diff(pair // steps, prepend=-1, append=-1))
     begin, end = edges[:-1], edges[1:]

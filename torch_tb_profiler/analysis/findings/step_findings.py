@@ -166,7 +166,9 @@ def counted(
         hit = hit[kind[hit] == kind[most]]
         # What it saves of other kinds is no reason to do it.
         total = int(gains[rows][kind[rows] == kind[most]].sum())
-    alone = bool(len(hit)) and gains[rows].max() >= _ALONE * total
+    # What is too little to count in each of the others counts in none of them, however much that is together.
+    only = len(hit) == 1 and hit[0] != median
+    alone = bool(len(hit)) and (only or gains[rows].max() >= _ALONE * total)
     row = median
     if len(hit) and (alone or median not in hit):
         order = hit[np.argsort(gains[hit], kind="stable")]

@@ -144,6 +144,7 @@ def served(draw: st.DrawFn) -> tuple[list[str], int, bool]:
 
 
 @given(served())
+@example((list("DDDPDDDDD"), 75, False))
 def test_a_server_that_does_not_say_its_phases_is_known_by_its_graphs(
     program: tuple[list[str], int, bool],
 ) -> None:
@@ -158,39 +159,50 @@ def test_a_server_that_does_not_say_its_phases_is_known_by_its_graphs(
         rows = np.arange(len(phases))
         lead = "decode" if names[median_step(facts, rows) or 0].startswith("decode") else "prefill"
         assert step_noun(facts, rows) == lead
-        assert f"{graphs} graph launch" in kinds_text(facts, other_kinds(facts, rows))
+        launches = "1 graph launch" if graphs == 1 else f"{graphs} graph launches"
+        apart = {
+            "decode": f", without a graph launch, where a decode has {graphs}.",
+            "prefill": f", with {launches}, where a prefill has none.",
+        }
+        assert kinds_text(facts, other_kinds(facts, rows)).endswith(apart[lead])
     else:
         assert set(names) == {""}
     speaks_of_one_kind(facts)
     assert odd(facts) == []
 
 
-@st.composite
-def unnamed(draw: st.DrawFn) -> list[list[Step]]:
-    """Two kinds of which nothing says what they do, told apart by one thing alone."""
-    calls, length = ("aten::mm", "aten::relu", "aten::add"), draw(st.integers(500, 2000))
-    other = length * draw(st.integers(2, 40))
-    one = Step(length, calls, rows=4, kernels=("gemm", "relu"))
-    two = draw(
-        st.sampled_from(
-            (
-                Step(other, calls, rows=4096, kernels=("gemm", "relu")),
-                Step(other, calls, rows=4, kernels=("flash", "softmax", "norm")),
-                Step(other, calls, rows=4, graphs=3, kernels=("gemm", "relu")),
-                Step(other, calls, rows=4, kernels=("gemm", "relu", "ncclDevKernel_AllReduce_Sum")),
-                Step(other, ("aten::sort", "aten::topk"), rows=4, kernels=("gemm", "relu")),
-            )
-        )
+def apart_by_one_thing(length: int, other: int) -> tuple[Step, tuple[Step, ...]]:
+    """A step, and such as differ from it in one thing each, and in their length; nothing says what they do."""
+    calls = ("aten::mm", "aten::relu", "aten::add")
+    return Step(length, calls, rows=4, kernels=("gemm", "relu")), (
+        Step(other, calls, rows=4096, kernels=("gemm", "relu")),
+        Step(other, calls, rows=4, kernels=("flash", "softmax", "norm")),
+        Step(other, calls, rows=4, graphs=3, kernels=("gemm", "relu")),
+        Step(other, calls, rows=4, kernels=("gemm", "relu", "ncclDevKernel_AllReduce_Sum")),
+        Step(other, ("aten::sort", "aten::topk"), rows=4, kernels=("gemm", "relu")),
     )
-    return [[one] * draw(st.integers(3, 12)), [two] * draw(st.integers(1, 12))]
 
 
-@given(unnamed(), st.randoms(use_true_random=False))
-def test_what_is_not_known_to_be_one_is_kind_a_and_kind_b(
-    kinds: list[list[Step]], random: object
-) -> None:
-    steps = kinds[0] + kinds[1]
-    random.shuffle(steps)  # type: ignore[attr-defined]
+@st.composite
+def unnamed(draw: st.DrawFn) -> list[Step]:
+    """Steps of two kinds, in any order."""
+    length = draw(st.integers(500, 2000))
+    one, others = apart_by_one_thing(length, length * draw(st.integers(2, 40)))
+    two = draw(st.sampled_from(others))
+    steps = [one] * draw(st.integers(3, 12)) + [two] * draw(st.integers(1, 12))
+    return draw(st.permutations(steps))
+
+
+def led_by(other: int) -> list[Step]:
+    """One step of another kind comes first."""
+    one, others = apart_by_one_thing(500, 1000)
+    return [others[other], one, one, one]
+
+
+@given(unnamed())
+@example(led_by(2))
+@example(led_by(3))
+def test_what_is_not_known_to_be_one_is_kind_a_and_kind_b(steps: list[Step]) -> None:
     facts = recorded(steps)
     kind = facts["steps"]["kind"]
     assert {name.partition(",")[0] for name in kind_names(facts)} == {"kind A", "kind B"}
@@ -302,6 +314,14 @@ def test_growing_steps(data: st.DataObject, n: int, growth: float) -> None:
     assert facts["step_kinds"]["growth"][0] == pytest.approx(10_000_000 * growth, rel=0.2)
     assert set(step_kind_names(facts)) == {"usual, growing"}
     assert cold(facts) == []
+
+
+@pytest.mark.parametrize("others", [FORWARD, DIFFERENTIATES], ids=["validations", "micro-batches"])
+def test_a_first_step_that_alone_trains_is_not_cold(others: Sequence[str]) -> None:
+    """Though it does all that the others do; it may still be where it compiles."""
+    usual = [Step(500, others)] * 5
+    assert cold(recorded([Step(5000, TRAINS), *usual])) == []
+    assert cold(recorded([Step(5000, TRAINS, compiles=4000), *usual])) == [0]
 
 
 def test_a_first_validation_and_a_recompilation_are_not_cold() -> None:

@@ -86,8 +86,7 @@ def step_kinds(work: StepWork, cut: Mask, serves: bool) -> StepKinds:
 
 def _launching_the_same(work: StepWork, counted: Mask) -> Ints:
     """A number per step, the same for those that launch the same; −1 where not ``counted``."""
-    sure = (work.graphs > 0, work.optimizer >= 0, work.backward, work.collectives)
-    _, number = group_rows((work.phase, *(mask.astype(np.int64) for mask in sure)))
+    _, number = group_rows((work.phase, *(does.astype(np.int64) for does in work.signs())))
     number = np.where(counted, number, -1)
     if counted.sum() < LEAST_STEPS:
         # Of two steps that call other things neither recurs.
@@ -174,7 +173,8 @@ def _is_cold(work: StepWork, rows: Ints, group: Ints, proven: bool) -> bool:
         return bool(setup[others].max() < setup[first] / 2)
     alike = others[group[others] == group[first]]
     recurs = proven or (work.wall[alike] * COLD_FACTOR >= work.wall[first]).any()
-    does_the_same = not recurs and work.does_all_of(first, usual)
+    alone = any(does[first] and not does[others].any() for does in work.signs())
+    does_the_same = not recurs and not alone and work.does_all_of(first, usual)
     return does_the_same and work.known_excess(first, usual) < excess / 2
 
 

@@ -80,6 +80,12 @@ class StepWork(msgspec.Struct, frozen=True):
     collectives: Mask
     optimizer: Ints
 
+    def signs(self) -> tuple[Mask, ...]:
+        """What tells steps apart whatever else they call: whether they launch graphs, step an optimizer, differentiate and
+        communicate; four masks, bool of shape (steps,).
+        """
+        return self.graphs > 0, self.optimizer >= 0, self.backward, self.collectives
+
     def does_all_of(self, step: int, usual: Ints) -> bool:
         """Whether a step does what some others do, and with the same shapes if those have them in common."""
         if _common(self.calls, step, usual) < DOES_ALL:

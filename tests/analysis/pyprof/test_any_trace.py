@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.analysis.module.test_any_trace import CALL
@@ -44,8 +44,22 @@ KERNEL = st.fixed_dictionaries(
 )
 
 
+FAR_APART = [
+    {"ph": "X", "cat": "cpu_op", "name": "nn.Module: A_0", "pid": 0, "tid": 0, "ts": 0, "dur": 1},
+    *(
+        {"ph": "X", "cat": "cpu_op", "name": name, "pid": 0, "tid": 0, "ts": 0, "dur": 0}
+        | {"args": {"Sequence number": number}}
+        for name, number in (
+            ("nn.Module: A_0", 1 << 62),
+            ("autograd::engine::evaluate_function: MmBackward0", 0),
+        )
+    ),
+]
+
+
 @examples(200)
 @given(st.lists(st.one_of(CALL, CALL, CALL, EVENT, ARROW, KERNEL, KERNEL), max_size=25))
+@example(FAR_APART)
 def test_nothing_breaks_and_slow_reading_agrees(listed: list[dict[str, Any]]) -> None:
     trace = trace_of(listed)
     facts = derive(trace)

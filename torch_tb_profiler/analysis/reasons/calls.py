@@ -212,10 +212,12 @@ def _backward(context: RuleContext, row: Ints) -> tuple[Ints, Ints]:
     numbered = numbered[climb(context.parent, numbered, engine) < 0]
     if not len(numbered) or not len(calls.row) or not len(row):
         return none, none
-    # The last operator that found a number took it.
+    # The last operator that found a number took it. Numbers are of any size.
     sequence = calls.found_by(numbered)
-    taker = np.full(int(max(sequence.max(), calls.number.max())) + 1, -1, np.int64)
-    taker[sequence] = numbered
-    owner = climb(context.parent, taker[calls.number], context.mask(row)).astype(np.int64)
+    order = np.argsort(sequence, kind="stable")
+    last = np.searchsorted(sequence[order], calls.number, side="right") - 1
+    taken = (last >= 0) & (sequence[order][last] == calls.number)
+    taker = np.where(taken, numbered[order][last], -1)
+    owner = climb(context.parent, taker, context.mask(row)).astype(np.int64)
     known = owner >= 0
     return calls.row[known], positions_of(row, owner[known])

@@ -18,6 +18,7 @@ from torch_tb_profiler.analysis.distributed.groups import (
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.strings import StringTable
+from torch_tb_profiler.units import fit_text
 
 MOST_GROUPS = 4000
 LONGEST_RANKS = 200
@@ -204,5 +205,6 @@ def compact(ranks: Sequence[int]) -> str:
     steps = {b - a for a, b in pairwise(ranks)}
     if len(ranks) > 2 and len(steps) == 1 and (step := steps.pop()) > 1:
         return f"{ranks[0]}-{ranks[-1]} step {step}"
-    text = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in consecutive(ranks))
-    return text if len(text) <= LONGEST_RANKS else f"{text[: LONGEST_RANKS - 1]}…"
+    return fit_text(
+        ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in consecutive(ranks)), LONGEST_RANKS
+    )

@@ -43,11 +43,8 @@ def far_above(values: Array, step: float) -> list[int]:
     known = values[~np.isnan(values)]
     if len(known) < LEAST_RANKS:
         return []
-    above = values - np.median(known)
-    limit = max(
-        ODD_DEVIATIONS * NORMAL_MAD * float(np.median(np.abs(known - np.median(known)))),
-        WORTH * step,
-    )
-    far = np.flatnonzero(above > limit)
-    found: list[int] = far[np.argsort(-above[far], kind="stable")].tolist()
+    median = float(np.median(known))
+    deviation = NORMAL_MAD * float(np.median(np.abs(known - median)))
+    far = np.flatnonzero(values - median > max(ODD_DEVIATIONS * deviation, WORTH * step))
+    found: list[int] = far[np.argsort(median - values[far], kind="stable")].tolist()
     return found

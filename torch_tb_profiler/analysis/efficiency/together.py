@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.efficiency.rates import HELPS, Rows, Shares
 from torch_tb_profiler.hardware.knowledge import Knowledge
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
@@ -60,7 +60,7 @@ def together(names: Sequence[str | None], rows: Rows, shares: Shares) -> Display
         name=list(place),
         time_ns=time,
         calls=sum_by(of, n, rows.calls),
-        kernels=np.bincount(np.unique(np.stack((of, rows.kernel)), axis=1)[0], minlength=n),
+        kernels=np.bincount(of[group_rows((of, rows.kernel))[0]], minlength=n),
         of_roof=np.where(told, least / np.maximum(judged, 1), np.nan),
         roof=[
             _roof(roof, whole) if is_told else None

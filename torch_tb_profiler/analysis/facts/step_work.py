@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, places_in
 from torch_tb_profiler.analysis.arrays.intervals import measure, union, window_at
 from torch_tb_profiler.analysis.facts.calltree import is_call
 from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
@@ -227,8 +227,7 @@ def _matrices(steps: int, step: Array, key: Array, *values: Array) -> list[Array
     if len(keys) > most:
         total = np.bincount(place, weights=values[0][inside], minlength=len(keys))
         chosen = np.argsort(-total, kind="stable")[:most]
-        position = np.full(len(keys), -1, np.int64)
-        position[chosen] = np.arange(most)
+        position = places_in(len(keys), chosen)
         kept = position[place] >= 0
         inside, place, keys = inside[kept], position[place][kept], keys[chosen]
     cell = step[inside].astype(np.int64) * len(keys) + place

@@ -45,7 +45,7 @@ from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.process_roles import PROFILERS, TORCH_NPU
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role, role_of
 from torch_tb_profiler.store.summary import Workload, WorkloadKind, Writer
-from torch_tb_profiler.units import format_count
+from torch_tb_profiler.units import fit_text, format_count
 
 if TYPE_CHECKING:
     from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
@@ -133,7 +133,7 @@ def find_workload(trace: Trace, caused: DeviceCauses, communication: Mask) -> Wo
 
 
 def _quoted(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+    return fit_text(name, _LONGEST)
 
 
 def is_training(trace: Trace) -> bool:

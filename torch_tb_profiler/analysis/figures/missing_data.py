@@ -12,7 +12,7 @@ from torch_tb_profiler.analysis.figures.operators import operators_have_device_t
 from torch_tb_profiler.analysis.figures.selection import has_steps
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.summary import Writer
-from torch_tb_profiler.units import format_count, format_names
+from torch_tb_profiler.units import fit_text, format_count, format_names
 
 SETTING = "TORCH_TB_PROFILER_CATEGORIES"
 """The environment variable that gives them one."""
@@ -111,5 +111,5 @@ def unrecorded(facts: Facts) -> str:
 
 def _quoted(name: str) -> str:
     one_line = " ".join(name.split()) or "without a name"
-    cut = one_line if len(one_line) <= _LONGEST_NAME else f"{one_line[: _LONGEST_NAME - 1]}…"
+    cut = fit_text(one_line, _LONGEST_NAME)
     return f"“{cut}”" if name else cut

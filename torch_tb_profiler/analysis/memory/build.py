@@ -14,7 +14,7 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, positions_of, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, places_in, positions_of, sum_by
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.analysis.memory.blocks import Blocks, pair, shared_memory, totals
@@ -121,8 +121,7 @@ def _records(trace: Trace) -> Records:
     )
     types, ids = memory["device_type"][rows[first[most]]], memory["device"][rows[first[most]]]
     rank = np.lexsort((ids, types, types == HOST))
-    rank_of_device = np.full(len(first), -1, np.int64)
-    rank_of_device[most[rank]] = np.arange(len(rank))
+    rank_of_device = places_in(len(first), most[rank])
     device = rank_of_device[group]
     rows, device = rows[device >= 0], device[device >= 0]
     order = np.lexsort((memory["ordinal"][rows] >= 0, device))

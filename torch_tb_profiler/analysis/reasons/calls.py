@@ -17,7 +17,13 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, picked, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import (
+    group_rows,
+    matching_points,
+    picked,
+    places_in,
+    positions_of,
+)
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.critical_path.origins import lines_of
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD, Candidate, Certainty
@@ -64,8 +70,7 @@ class Calls(msgspec.Struct, frozen=True, dict=True):
         step = context.facts["span_links"]["step"][row].astype(np.int64)
         function, of = _backward(context, row)
         spent = _on_path(context)
-        home = np.full(spans.n + 1, -1, np.int64)
-        home[row] = np.arange(len(row))
+        home = places_in(spans.n + 1, row)
         home[function] = of
         own = np.flatnonzero(spent)
         inside = climb(parent, own, home[:-1] >= 0).astype(np.int64)
@@ -207,17 +212,15 @@ def _backward(context: RuleContext, row: Ints) -> tuple[Ints, Ints]:
     calls = context.backward_calls
     none = np.zeros(0, np.int64)
     operators = context.on_main(context.operators)
-    numbered = operators[calls.found_by(operators) >= 0]
+    sequence = calls.found_by(operators)
+    numbered, sequence = operators[sequence >= 0], sequence[sequence >= 0]
     engine = context.mask(context.backward_functions)
-    numbered = numbered[climb(context.parent, numbered, engine) < 0]
+    outside = climb(context.parent, numbered, engine) < 0
+    numbered, sequence = numbered[outside], sequence[outside]
     if not len(numbered) or not len(calls.row) or not len(row):
         return none, none
-    # The last operator that found a number took it. Numbers are of any size.
-    sequence = calls.found_by(numbered)
-    order = np.argsort(sequence, kind="stable")
-    last = np.searchsorted(sequence[order], calls.number, side="right") - 1
-    taken = (last >= 0) & (sequence[order][last] == calls.number)
-    taker = np.where(taken, numbered[order][last], -1)
+    # The last operator that found a number took it.
+    taker = picked(numbered, matching_points((sequence,), (calls.number,)))
     owner = climb(context.parent, taker, context.mask(row)).astype(np.int64)
     known = owner >= 0
     return calls.row[known], positions_of(row, owner[known])

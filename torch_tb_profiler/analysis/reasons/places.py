@@ -15,7 +15,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
+from torch_tb_profiler.analysis.arrays.grouping import places_in, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest, subtree_totals
 from torch_tb_profiler.analysis.arrays.numbering import number_tree
 from torch_tb_profiler.analysis.module.frames import MOST_FRAMES
@@ -41,8 +41,7 @@ class Places(msgspec.Struct, frozen=True):
         parent, name: of each span, of shape (spans,); see ``span_links`` and ``spans``.
         """
         row = np.flatnonzero(chosen)
-        index = np.full(len(parent) + 1, -1, np.int64)
-        index[row] = np.arange(len(row))
+        index = places_in(len(parent) + 1, row)
         above = index[climb(parent, parent[row].astype(np.int64), chosen)]
         tree = number_tree(above, name[row].astype(np.int64), MOST_FRAMES)
         of = np.full(len(parent), -1, np.int64)

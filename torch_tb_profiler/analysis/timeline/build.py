@@ -105,9 +105,7 @@ def track_order(trace: Trace) -> Ints:
         )
         for row, (pid, process_sort, thread_sort, tid) in enumerate(zip(*columns, strict=True))
     ]
-    rank = np.empty(tracks.n, np.int64)
-    rank[[key[-1] for key in sorted(keys)]] = np.arange(tracks.n)
-    return rank
+    return places_in(tracks.n, np.array([key[-1] for key in sorted(keys)], np.int64))
 
 
 def _natural(text: str) -> tuple[int, int, str]:

@@ -181,7 +181,8 @@ class Search:
 
     def before(self, hits: Hits, event: int, *, included: bool) -> int:
         """The number of hits before an event in time order, or up to it if ``included``."""
-        start = int(self._starts(np.array([event]))[0])
+        spans, instants = self._trace["spans"], self._trace["instants"]["time"]
+        start = spans["start"][event] if event < spans.n else max(instants[event - spans.n], 0)
         first, behind = np.searchsorted(hits.start, (start, start + 1)).tolist()
         return int(first + np.searchsorted(hits.event[first:behind], event + included))
 

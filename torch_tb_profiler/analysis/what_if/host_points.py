@@ -133,11 +133,10 @@ def _last_of_threads(host: HostSegments, main: int) -> tuple[Ints, Ints]:
     """``(track, time)`` of the last thing that each thread did: of the program's thread whatever it was, of others
     the last that was no Python, in which threads sit and wait for things that do not come.
     """
-    counted = np.flatnonzero(
-        (host.span >= 0) & ((host.track == main) | (host.cause != PathCause.PYTHON))
-    )
-    threads = unique_values(host.track[counted])
-    last = counted[np.searchsorted(host.track[counted], threads, side="right") - 1]
+    on = host.track
+    counted = np.flatnonzero((host.span >= 0) & ((on == main) | (host.cause != PathCause.PYTHON)))
+    threads = unique_values(on[counted])
+    last = counted[np.searchsorted(on[counted], threads, side="right") - 1]
     return threads, host.end[last]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import places_in
 from torch_tb_profiler.analysis.critical_path.device import Begin
 from torch_tb_profiler.analysis.what_if.graph import ROOT
 from torch_tb_profiler.analysis.what_if.model import Scene
@@ -45,9 +46,7 @@ def path_stretches(
     point, begin = _walk(previous, time, times, steps)
     end = time[point]
     length = end - np.maximum(time[previous[point]], begin)
-    work_of, host_of = np.full((2, len(time)), -1)
-    work_of[graph.ends] = np.arange(len(graph.ends))
-    host_of[graph.hosts] = np.arange(len(graph.hosts))
+    work_of, host_of = (places_in(len(time), points) for points in (graph.ends, graph.hosts))
     device, host = work_of[point] >= 0, host_of[point] >= 0
     work, own, until = work_of[point[device]], length[device], end[device]
     busy = np.minimum(durations.work[work], own)

@@ -27,7 +27,7 @@ from torch_tb_profiler.analysis.efficiency.rates import (
     workload_rows,
 )
 from torch_tb_profiler.analysis.efficiency.table import EfficiencyGroup, efficiency_table
-from torch_tb_profiler.analysis.efficiency.together import together
+from torch_tb_profiler.analysis.efficiency.together import TOGETHER, together
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.unrecorded_work import much_unknown
 from torch_tb_profiler.analysis.figures.missing_data import absent
@@ -113,9 +113,9 @@ def _together(
     table: DisplayTable, rows: Rows, rates: Shares, key: Literal["kernel", "family"], limit: int
 ) -> dict[str, Any]:
     """Of kernels, a quarter of the rows at most: names are long, and the rest take hardly any time. Nothing of operators."""
-    of_kernels = len(rows.kernel) > 0 and rows.kernel[0] >= 0
-    found = together(table.texts(key), rows, rates)
-    return wire_columns(found.take(slice(limit // 4 if of_kernels else 0)))
+    if not len(rows.kernel) or rows.kernel[0] < 0:
+        return {column.name: [] for column in TOGETHER.columns}
+    return wire_columns(together(table.texts(key), rows, rates).take(slice(limit // 4)))
 
 
 def mfu_of(facts: Facts, insight: Insight, selection: Selection, file: str = "") -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, places_in
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.operators import (
@@ -59,7 +59,6 @@ def _frame_tree(facts: Facts, used: Array) -> tuple[FrameTree, Array]:
     stacks = facts["stacks"]
     wanted = mask_of(stacks.n, used[used >= 0])
     rows = np.flatnonzero(with_ancestors(stacks["parent"], wanted))
-    number = np.full(stacks.n + 1, -1, np.int64)
-    number[rows] = np.arange(len(rows))
+    number = places_in(stacks.n + 1, rows)
     parent, frame = number[stacks["parent"][rows]].tolist(), stacks["frame"][rows]
     return FrameTree(parent=parent, frame=facts.strings.many(frame)), number[used]

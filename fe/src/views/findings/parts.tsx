@@ -46,12 +46,12 @@ export function FindingList({ findings, links, steps = [] }: FindingListProps) {
   );
 }
 
-interface OneFindingProps extends Required<FindingListProps> {
+interface OneFindingProps extends Omit<Required<FindingListProps>, "findings"> {
   finding: Finding;
   most: number;
 }
 
-function OneFinding({ finding, steps, most, links }: Omit<OneFindingProps, "findings">) {
+function OneFinding({ finding, steps, most, links }: OneFindingProps) {
   const [open, setOpen] = useState(false);
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>

@@ -73,9 +73,9 @@ def _frames(context: RuleContext) -> tuple[Ints, Mask, int]:
 def _backward(context: RuleContext, operators: Ints, start: Ints, end: Ints) -> Ints:
     """The backward functions of some stretches of the program's thread."""
     calls = context.backward_calls
-    numbered = operators[calls.found_by(operators) >= 0]
-    begin, number = context.trace["spans"]["start"][numbered], calls.found_by(numbered)
-    number = np.append(number, -1)
+    number = calls.found_by(operators)
+    begin = context.trace["spans"]["start"][operators[number >= 0]]
+    number = np.append(number[number >= 0], -1)
     bounds = (number[np.searchsorted(begin, time)].tolist() for time in (start, end))
     parts = [calls.within(low, high) for low, high in zip(*bounds, strict=True)]
     return unique_values(np.concatenate(parts)).astype(np.int64)

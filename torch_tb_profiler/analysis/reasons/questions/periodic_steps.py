@@ -19,7 +19,7 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows, picked
+from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows, picked, places_in
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
@@ -46,9 +46,7 @@ def _claim(context: RuleContext) -> Claims:
     if not _LEAST_STEPS <= len(steps) <= _MOST_STEPS:
         return None
     row = main_calls(context)
-    at = np.full(context.facts["steps"].n + 1, -1, np.int64)
-    at[steps] = np.arange(len(steps))
-    step = at[step_of(context, row)]
+    step = places_in(context.facts["steps"].n + 1, steps)[step_of(context, row)]
     row, step = row[step >= 0], step[step >= 0]
     kind = _kinds(context, row)
     more = _more(kind, step, len(steps))

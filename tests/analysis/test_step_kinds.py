@@ -202,6 +202,7 @@ def led_by(other: int) -> list[Step]:
 @given(unnamed())
 @example(led_by(2))
 @example(led_by(3))
+@example([*led_by(0), led_by(0)[0]])
 def test_what_is_not_known_to_be_one_is_kind_a_and_kind_b(steps: list[Step]) -> None:
     facts = recorded(steps)
     kind = facts["steps"]["kind"]

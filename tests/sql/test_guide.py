@@ -33,6 +33,12 @@ def test_each_is_answered_without_a_device_too(repository: Path) -> None:
         frames.sql(statement)
 
 
+def test_rows_of_equal_order_stand_as_before_each_time(repository: Path) -> None:
+    frames: Any = open_path(repository / "samples/transformer")
+    for question in ("How long does a counter", "What is each step"):
+        assert len({answer(frames, question).to_csv() for _ in range(6)}) == 1
+
+
 def test_the_guide_holds_each_of_them(repository: Path) -> None:
     text = (repository / "docs/guide/sql.md").read_text(encoding="utf-8")
     for question, statement in STATEMENTS.items():

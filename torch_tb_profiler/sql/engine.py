@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from torch_tb_profiler.sql.tables import SqlTable
 
 _BATCH = 2048
-_THREADS = 4
 _CLOSED = (
     "set enable_external_access=false",
     "set search_path='main,page,facts,insight,trace'",
@@ -198,7 +197,7 @@ def _config(limits: Limits) -> dict[str, Any]:
         "allow_community_extensions": False,
         "temp_directory": "",
         "memory_limit": f"{limits.memory // 1000}KB",
-        "threads": _THREADS,
+        "threads": 1,  # more would put rows of equal order, and what arg_max takes of equals, in another order each time
     }
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests import public
@@ -154,6 +154,16 @@ def _entries(
 
 
 @examples(250)
+@example(
+    [
+        *((0, took, 1.0, False) for took in (42.0, 118.0, 183.0, 644.0)),
+        (10, 168.0, 4.0, False),
+        (12, 342.0, 1.0, False),
+    ],
+    4,
+    "cuda",
+    1.0,
+)
 @given(
     st.lists(PIECE, min_size=2, max_size=25),
     st.integers(1, 9),

@@ -63,7 +63,7 @@ class Repeats(msgspec.Struct, frozen=True):
 
 
 class Unit(msgspec.Struct, frozen=True):
-    """The unit by which two recordings are compared: what begins with a call of ``name``.
+    """The unit by which two recordings are compared: what begins with a call of ``name``, or with several in a row.
 
     counts: units in A and B.
     items: times of A's and B's units, each from its begin to the next one's, ns.
@@ -148,19 +148,36 @@ def _unit(a: Names, b: Names) -> Unit | None:
         for get in (lambda one: len(one.begins), lambda one: one.time)
     )
     best: tuple[tuple[bool, int], Unit] | None = None
+    runs = [_runs(side, names) for side in (a, b)]
     for i, name in enumerate(names):
-        alike = _alike(count, count[:, i])
-        agreed = time[:, alike].sum(axis=1)
-        if (agreed < np.maximum(LEAST_COVERAGE * whole, REGULAR * time.sum(axis=1))).any():
-            continue
-        others = [names[other] for other in np.flatnonzero(alike).tolist()]
-        regular = min(_regular(side, name, others) for side in (a, b)) >= REGULAR
-        rank = regular, -int(count[0, i]) if regular else int(time[0, i])
-        if best is None or rank > best[0]:
-            items = tuple(np.diff(side[name].begins).astype(np.float64) for side in (a, b))
-            counts = int(count[0, i]), int(count[1, i])
-            best = rank, Unit(name, counts, (items[0], items[1]))
+        calls, first = [a[name].begins, b[name].begins], [own[i] for own in runs]
+        for begins in (calls, first):
+            units = np.array([len(own) for own in begins])
+            if units.min() < LEAST_TIMES:
+                continue
+            alike = _alike(count, units)
+            agreed = time[:, alike].sum(axis=1)
+            if (agreed < np.maximum(LEAST_COVERAGE * whole, REGULAR * time.sum(axis=1))).any():
+                continue
+            others = [names[other] for other in np.flatnonzero(alike).tolist()]
+            shares = map(_regular, (a, b), begins, (others, others))
+            regular = min(shares) >= REGULAR
+            rank = regular, -int(units[0]) if regular else int(time[0, i])
+            # How long a run is, is the work's own only where each is of as many calls.
+            if (regular or begins is calls) and (best is None or rank > best[0]):
+                items = tuple(np.diff(own).astype(np.float64) for own in begins)
+                counts = int(units[0]), int(units[1])
+                best = rank, Unit(name, counts, (items[0], items[1]))
     return None if best is None else best[1]
+
+
+def _runs(side: Names, names: list[str]) -> list[Ints]:
+    """The begins of each name's calls that follow one of another of the names: what an item calls several times in a row begins once."""
+    begins = np.concatenate([np.zeros(0, np.int64), *(side[name].begins for name in names)])
+    of = np.repeat(np.arange(len(names)), [len(side[name].begins) for name in names])
+    order = np.argsort(begins, kind="stable")
+    follows = order[1:][np.diff(of[order]) != 0]
+    return [begins[follows[of[follows] == i]] for i in range(len(names))]
 
 
 def _alike(count: Ints, units: Ints) -> Mask:
@@ -170,9 +187,8 @@ def _alike(count: Ints, units: Ints) -> Mask:
     return np.asarray(apart <= 2 * calls * units.max())
 
 
-def _regular(side: Names, name: str, others: list[str]) -> float:
-    """The share of the units that call exactly what most of them do."""
-    begins = side[name].begins
+def _regular(side: Names, begins: Ints, others: list[str]) -> float:
+    """The share of the units, from each of ``begins`` to the next, that call exactly what most of them do."""
     calls = []
     for other in others:
         unit = np.searchsorted(begins, side[other].begins, side="right")

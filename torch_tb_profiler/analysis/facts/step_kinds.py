@@ -115,9 +115,10 @@ def _of_shapes(calls: Floats, said: Mask, rows: Ints) -> Ints:
     number = contents(calls[rows], SAME_SHAPES)
     count = np.bincount(number)
     recurs = count >= max(2, SIZE_SHARE * len(number))
-    # Few sizes meet by chance.
-    clear = (count[recurs] > 2).all() or recurs.sum() == 1
-    if said[rows].any() or not clear or 2 * count[recurs].sum() <= len(number):
+    if recurs.sum() > 1:
+        # Two of a size may meet by chance.
+        recurs &= count > 2
+    if said[rows].any() or 2 * count[recurs].sum() <= len(number):
         return np.zeros(len(number), np.int64)
     return np.where(recurs[number], number, len(count))
 

@@ -357,7 +357,9 @@ def _shorter(
 
 
 def _totals(simulation: Simulation, claims: list[Claim]) -> list[Claim]:
-    """For each certainty what all changes of it and of greater certainty save together."""
+    """For each certainty what all changes of it and of greater certainty save together: no less than one of them alone, though
+    of a simulated step one can undo what another saves.
+    """
     totals: list[Claim] = []
     none = np.zeros(0, np.int64)
     chosen: list[Edit] = []
@@ -370,9 +372,11 @@ def _totals(simulation: Simulation, claims: list[Claim]) -> list[Claim]:
         if not own:
             continue
         chosen += [claim.edit for claim in own if claim.edit]
-        saved = (
-            own[0].saved if len(chosen) == 1 else _shorter(simulation, simulation.changed(chosen))
-        )
+        saved = np.max([claim.saved for claim in own], axis=0)
+        if totals:
+            saved = np.maximum(saved, totals[-1].saved)
+        if len(chosen) > 1:
+            saved = np.maximum(saved, _shorter(simulation, simulation.changed(chosen)))
         totals.append(Claim("", Candidate(none, none, none, certainty=certainty), None, saved))
     return totals
 

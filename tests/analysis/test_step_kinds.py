@@ -145,6 +145,7 @@ def served(draw: st.DrawFn) -> tuple[list[str], int, bool]:
 
 @given(served())
 @example((list("DDDPDDDDD"), 75, False))
+@example((list("DDDDDDDDP"), 3, False))
 def test_a_server_that_does_not_say_its_phases_is_known_by_its_graphs(
     program: tuple[list[str], int, bool],
 ) -> None:

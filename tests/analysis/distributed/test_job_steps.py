@@ -107,7 +107,7 @@ def jobs(draw: st.DrawFn) -> Job:
         for _ in range(draw(st.integers(2, 8)))
     ]
     slow = draw(st.integers(0, len(ranks) - 1))
-    ranks[slow] = replace(ranks[slow], gemm_us=usual + draw(st.integers(step // 10, step // 4)))
+    ranks[slow] = replace(ranks[slow], gemm_us=usual + draw(st.integers(step // 10 + 1, step // 4)))
     return Job(tuple(ranks), step)
 
 

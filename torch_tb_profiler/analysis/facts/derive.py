@@ -258,7 +258,7 @@ def _kinds(
     inside = begun["step"] >= 0
     operators = sum_by(begun["step"][inside], steps, begun["calls"][inside])
     work = step_work(trace, tables, windows, phase, caused, names)
-    cut, part = cut_steps(launched, operators, phase), incomplete(asdict(windows))
+    cut, part = cut_steps(launched, operators, phase, work.calls), incomplete(asdict(windows))
     kinds = step_kinds(work, cut | part, workload.kind == WorkloadKind.SERVING)
     flags = np.where(part, kinds.flags & ~np.uint8(StepFlag.CUT) | StepFlag.INCOMPLETE, kinds.flags)
     return replace(kinds, flags=np.where(cut, flags | StepFlag.CUT, flags).astype(np.uint8))

@@ -165,17 +165,18 @@ def _iterations(
     return StepWindows(source, name, unknown, start, end, start, end, none, none)
 
 
-def cut_steps(work: Ints, operators: Array, phase: Array) -> Mask:
+def cut_steps(work: Ints, operators: Array, phase: Array, calls: Array) -> Mask:
     """Which steps the end of the recording cut off, bool of shape (steps,), by the rules in docs/definitions.md.
 
     ``work``: how many device events each step launched. ``operators``: how many started in each. ``phase``: a number per
-        step; steps are compared with those of the same number.
+        step; steps are compared with those of the same number. ``calls``: of shape (steps, names of operators and kernels).
     """
     cut = np.zeros(len(work), np.bool_)
     for number in unique_values(phase).tolist():
         rows = np.flatnonzero(phase == number)
         launched = work[rows]
-        cut[rows[min(_first_cut(launched), _first_empty(launched + operators[rows])) :]] = True
+        first = min(_first_cut(launched, calls[rows] > 0), _first_empty(launched + operators[rows]))
+        cut[rows[first:]] = True
     return cut
 
 
@@ -353,8 +354,10 @@ def _first_empty(ran: Array) -> int:
     return int(filled[-1]) + 1 if len(filled) else len(ran)
 
 
-def _first_cut(launched: Ints) -> int:
-    """The first trailing step whose device work was cut off by the end of the recording, else n."""
+def _first_cut(launched: Ints, calls: Mask) -> int:
+    """The first trailing step whose device work was cut off by the end of the recording, else n. One that calls what none
+    before it does is another kind of step.
+    """
     n = len(launched)
     if n < 2 or not launched.any():
         return n
@@ -362,7 +365,8 @@ def _first_cut(launched: Ints) -> int:
     while launched[count - 1] == 0:
         count -= 1
     whole = launched[: count - 1][launched[: count - 1] > 0]
-    if len(whole) and launched[count - 1] < CUT_FACTOR * whole.min():
+    new = calls[count - 1] & ~calls[: count - 1].any(axis=0)
+    if len(whole) and launched[count - 1] < CUT_FACTOR * whole.min() and not new.any():
         count -= 1
     return count
 

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import NewType, TypeGuard
 
+from torch_tb_profiler.patterns import regex
+
 Ns = NewType("Ns", int)
 Bytes = NewType("Bytes", int)
 
@@ -47,6 +49,15 @@ def and_more(left: int) -> str:
 def format_ns(ns: float | None) -> str:
     """``1_234_567`` → ``1.23 ms``: three significant digits and the unit that fits."""
     return _quantity(ns, _TIME_STEPS) if _known(ns) else UNKNOWN
+
+
+_BEFORE_UNIT = regex(r"(?<=\d) (?=(?:[pnµm]?s|[kKMGT]?i?B|%)(?!\w))")
+NO_BREAK = "\u00a0"
+
+
+def unbroken(text: str) -> str:
+    """A sentence whose lines are about to be broken: none breaks between a number and its unit."""
+    return _BEFORE_UNIT.sub(NO_BREAK, text)
 
 
 def format_about(ns: float) -> str:

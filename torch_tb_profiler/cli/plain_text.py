@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from torch_tb_profiler.cli.document import Block, Column, Document, Listing, Table
-from torch_tb_profiler.units import and_more, fit_text
+from torch_tb_profiler.units import NO_BREAK, and_more, fit_text, unbroken
 from torch_tb_profiler.untrusted import printable
 
 WIDTH = 100
@@ -42,12 +42,13 @@ def _listing(block: Listing) -> list[str]:
 
 
 def _wrapped(text: str, first: str = "", other: str | None = None) -> list[str]:
-    return textwrap.wrap(
-        printable(text),
+    lines = textwrap.wrap(
+        unbroken(printable(text)),
         WIDTH,
         initial_indent=first,
         subsequent_indent=first if other is None else other,
     )
+    return [line.replace(NO_BREAK, " ") for line in lines]
 
 
 def _table(block: Table) -> list[str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from tests.analysis.critical_path.test_ranks import UNIX, fleet_of, group, stages
 from tests.analysis.critical_path.test_verdict import entry, job
@@ -133,6 +135,61 @@ def test_who_waited_for_another_before_is_not_to_blame(slow: int, longer: float)
     assert fleet.verdict.hold.ranks == (slow,)
 
 
+def by_turns(work: NDArray[np.float64]) -> list[Trace]:
+    """Ranks that meet several times in a step. ``work``: µs before each meeting, of shape (ranks, steps, meetings)."""
+    ranks, steps, meetings = work.shape
+    found = []
+    for rank in range(ranks):
+        events: list[Event] = []
+        at = 10.0
+        for step in range(steps):
+            begin, sequence = at, step * meetings
+            for number in range(meetings):
+                own, all_there = work[rank, step, number], at + work[:, step, number].max()
+                told = {"Collective name": "allreduce", "Process Group Name": "0"}
+                told |= {"Group size": ranks, "Seq": sequence + number}
+                events.append(entry("cpu_op", "aten::mm", at, own - 1))
+                waits = all_there + 50 - at - own
+                events.append(entry("cpu_op", "c10d::allreduce_", at + own, waits, **told))
+                inner = at + own + 1, waits - 2
+                events.append(entry("user_annotation", "gloo:all_reduce", *inner, 2, **told))
+                at = all_there + 60
+            events.append(entry("user_annotation", f"ProfilerStep#{step}", begin, at - begin - 1))
+        info = {"rank": rank, "world_size": ranks, "backend": "gloo"}
+        info |= {"pg_config": [group("0", *range(ranks))]}
+        found.append(trace_of(events, baseTimeNanoseconds=UNIX, distributedInfo=info))
+    return found
+
+
+@examples(6)
+@given(
+    ranks=st.integers(2, 5),
+    meetings=st.integers(2, 8),
+    steps=st.integers(3, 6),
+    seed=st.integers(0, 999),
+)
+def test_ranks_that_take_turns_in_a_step_hold_nobody_back_but_wait(
+    ranks: int, meetings: int, steps: int, seed: int
+) -> None:
+    """Each of them is last at its meetings, and in all they do the same work: what one waits it would not if they met once."""
+    random = np.random.default_rng(seed)
+    work = random.uniform(400, 420, (ranks, steps, meetings * ranks))
+    for number in range(meetings * ranks):
+        work[number % ranks, :, number] += 2000
+    fleet = fleet_of(*by_turns(work))
+    assert fleet.verdict.hold is None
+    waits = (work.max(axis=0) - work).sum(axis=2).min(axis=0) * 1000
+    assert [wait.rank for wait in fleet.verdict.turns] == list(range(ranks))
+    for wait in fleet.verdict.turns:
+        assert np.abs(wait.time - waits).max() <= 3 * meetings * ranks
+        assert wait.meetings == pytest.approx((ranks - 1) * meetings, abs=meetings)
+
+
+def test_of_ranks_that_meet_once_none_waits_by_turns() -> None:
+    work = np.random.default_rng(0).uniform(400, 4000, (3, 5, 1))
+    assert fleet_of(*by_turns(work)).verdict.turns == ()
+
+
 def test_stages_of_a_pipeline_wait_in_a_bubble_and_none_is_late() -> None:
     fleet = fleet_of(*stages())
     found, figures = fleet.verdict, fleet.figures
@@ -143,7 +200,7 @@ def test_stages_of_a_pipeline_wait_in_a_bubble_and_none_is_late() -> None:
     matches, waits = figures.matched.matches, figures.waits
     for stage in found.stages:
         own = waits.wait[matches.of_rank(stage.rank)]
-        assert 0 < stage.bubble.sum() <= own[own > 0].sum()
+        assert 0 < stage.time.sum() <= own[own > 0].sum()
     told = verdict_sentences(found, str, figures.steps.names, 3, 3)
     assert told[0].startswith("The stages of the pipeline wait for each other, ")
     assert "a bubble" in told[0]

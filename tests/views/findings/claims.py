@@ -50,7 +50,10 @@ _PLACE = re.compile(
 )
 _LINE = re.compile(r"(?P<file>[^\n]+?)(?:\((?P<line>\d+)\))?: (?P<function>.+)", re.DOTALL)
 _BUILT_IN = re.compile(r"<built-in (?:function|method) (\S+)(?: of .*)?>", re.DOTALL)
-_OF_RANKS = ("straggler", "late_itself", "unequal_input", "held_once", "pipeline_bubble")
+_OF_RANKS = (
+    *("straggler", "late_itself", "unequal_input", "held_once"),
+    *("pipeline_bubble", "many_meetings"),
+)
 _NO_CAUSE = re.compile(r"no cause was found that costs", re.IGNORECASE)
 OF_DEVICES = re.compile(
     r"\b(?:(?:GPU|NPU|XPU|accelerator|device|kernel|SM|Tensor Core)s?|TF32|CUDA|ROCm|NCCL|nccl"

@@ -75,15 +75,16 @@ class Hold(msgspec.Struct, frozen=True):
         return float(self.held[list(self.steps)].mean())
 
 
-class Stage(msgspec.Struct, frozen=True):
-    """A rank that is a stage of a pipeline. bubble: how long it waits for the other stages in each common step, and length: of
-    its own, ns; −1 where it has none. usual: of the two, in the step of median length.
+class Wait(msgspec.Struct, frozen=True):
+    """A rank that waits. time: how long in each common step, and length: of its own, ns; −1 where it has none. usual: of the two,
+    in the step of median length. meetings: collectives per step at which it waits.
     """
 
     rank: int
-    bubble: Array
+    time: Array
     length: Ints
     usual: tuple[float, float]
+    meetings: float = 0.0
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -93,7 +94,8 @@ class Verdict(msgspec.Struct, frozen=True):
     worst first. varying: ns of each regular step that now one, now another rank holds back by. uneven: who is given most
     and least input in all, and how many times as much. links: between whom transfers are slow. late: who begins the
     first step late, and by how much, ns. waiting: how long each rank waits for others in each common step with nothing beside
-    it, ns, float64 of shape (ranks, steps). stages: of a pipeline, that wait for each other for long.
+    it, ns, float64 of shape (ranks, steps). stages: of a pipeline, that wait for each other for long. turns: ranks of which within
+    a step now one, now another comes last; what even the one that waits least would not wait if they met once in it.
     part: half of the ranks or more that come later than the others.
     """
 
@@ -107,7 +109,8 @@ class Verdict(msgspec.Struct, frozen=True):
     links: tuple[SlowLink, ...] = ()
     late: tuple[int, float] | None = None
     waiting: Array | None = None
-    stages: tuple[Stage, ...] = ()
+    stages: tuple[Wait, ...] = ()
+    turns: tuple[Wait, ...] = ()
     part: tuple[int, ...] = ()
 
     @property
@@ -151,26 +154,30 @@ def verdict_of(
     if found is UNKNOWN:
         return found
     links = [link for link in slow_links(figures) if link.lost >= WORTH * found.usual]
+    waiting, stages = came.waiting(), _waits(came, came.waiting(of_stages=True), found.judged)
+    turns = np.where(figures.tied[:, None], waiting[figures.tied].min(axis=0), 0)
     return replace(
         found,
         links=tuple(links),
         late=late_start(figures, found.usual),
-        waiting=came.waiting(),
-        stages=_stages(came, found.judged),
+        waiting=waiting,
+        stages=stages,
+        turns=() if stages else _waits(came, turns, found.judged),
     )
 
 
-def _stages(came: Arrivals, judged: Ints) -> tuple[Stage, ...]:
-    """The stages of pipelines that wait for a part worth telling, by rank."""
-    bubbles, lengths = came.waiting(of_stages=True), step_times(came.figures)
+def _waits(came: Arrivals, time: Array, judged: Ints) -> tuple[Wait, ...]:
+    """The ranks that wait for a part worth telling; ``time``: in each common step, ns, of shape (ranks, steps)."""
+    lengths, meetings = step_times(came.figures), came.meetings()
     found = []
-    for rank in np.flatnonzero(bubbles.any(axis=1)).tolist():
+    for rank in np.flatnonzero(time.any(axis=1)).tolist():
         steps = judged[lengths[rank, judged] > 0]
         if len(steps):
             at = steps[middle(lengths[rank, steps])]
-            usual = float(np.median(bubbles[rank, steps])), float(lengths[rank, at])
+            usual = float(np.median(time[rank, steps])), float(lengths[rank, at])
             if usual[0] >= WORTH * usual[1]:
-                found.append(Stage(rank, bubbles[rank], lengths[rank], usual))
+                often = float(np.median(meetings[rank, steps]))
+                found.append(Wait(rank, time[rank], lengths[rank], usual, often))
     return tuple(found)
 
 
@@ -270,6 +277,10 @@ def _always(blames: Sequence[Blame], steps: Ints, length: Ints, came: Arrivals) 
     if not plain and 2 * min(chance, _by_lateness(came, named, steps)) > CHANCE:
         return None
     hold, waited = _hold(named, most, len(length)), came.held(np.array(named))
+    own = came.waiting()[named][:, hold.steps].min(axis=0)
+    if 2 * np.median(own) >= np.median(hold.held[list(hold.steps)]):
+        # Within a step now these, now the others come last.
+        return None
     for blame in most:
         if blame.waits:
             hold.held[blame.step] = waited[blame.step]

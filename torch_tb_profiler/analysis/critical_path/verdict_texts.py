@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
-from torch_tb_profiler.analysis.critical_path.verdict import SHARED, WORTH, Hold, Stage, Verdict
+from torch_tb_profiler.analysis.critical_path.verdict import SHARED, WORTH, Hold, Verdict, Wait
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import PythonFrame, function_name
@@ -81,7 +81,7 @@ def verdict_sentences(
     return found
 
 
-def bubble_text(stages: Sequence[Stage], called: Called, slow: bool = False) -> str:
+def bubble_text(stages: Sequence[Wait], called: Called, slow: bool = False) -> str:
     """``Rank 0 waits for other stages of the pipeline for 3.00 ms (33.6 %) of each 8.94 ms step, rank 1 for …: a bubble.``
     ``slow``: some rank holds the others back, so that a part of it is waiting for that rank.
     """

@@ -80,6 +80,14 @@ class Arrivals(msgspec.Struct, frozen=True):
         time = covered(end - self.idle[mine], end, group, shape[0] * shape[1])
         return time.reshape(shape).astype(np.float64)
 
+    def meetings(self) -> Ints:
+        """At how many collectives each rank waits for others in each common step, of shape (ranks, steps)."""
+        ranks, steps = self.figures.matched.matches.ranks, len(self.figures.steps.names)
+        step = _steps(self.figures)
+        at = (step >= 0) & (self.idle > 0)
+        rank = self.figures.matched.matches.rank[at]
+        return np.bincount(rank * steps + step[at], minlength=ranks * steps).reshape(ranks, steps)
+
 
 class Latest(msgspec.Struct, frozen=True):
     """Who comes last in a step. ``rank``, ``also``: indices; ``also`` come as late. ``held``: ns that the others waited for them.

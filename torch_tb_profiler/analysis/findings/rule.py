@@ -35,7 +35,7 @@ HOST = (PathCause.OPERATOR, PathCause.PYTHON, PathCause.RUNTIME, PathCause.ANNOT
 """Host work on the path."""
 DEVICE = (PathCause.KERNEL, PathCause.MEMSET)
 """Device work on the path but for copies and communication."""
-RankVerdict = Literal["", "itself", "other", "input", "once", "bubble"]
+RankVerdict = Literal["", "itself", "other", "input", "once", "bubble", "turns"]
 Unit = Literal["ns", "bytes", "bytes/s", "share", "count", ""]
 WORDS = Path(__file__).parents[2] / "words"
 """What is said about the rules of a file: ``FILE.json``, by key."""

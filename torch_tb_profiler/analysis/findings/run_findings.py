@@ -10,7 +10,7 @@ import numpy as np
 from msgspec.structs import astuple
 
 from torch_tb_profiler.analysis.critical_path.blame import BlamedWork
-from torch_tb_profiler.analysis.critical_path.verdict import SHARED, Hold, Stage, Verdict
+from torch_tb_profiler.analysis.critical_path.verdict import SHARED, Hold, Verdict, Wait
 from torch_tb_profiler.analysis.critical_path.verdict_texts import once_in, why_texts
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD
@@ -53,9 +53,12 @@ def with_verdict(
     findings = [dict(finding) for finding in analysis["found"]]
     if verdict.waiting is not None:
         analysis = _without_waiting(analysis, findings, verdict.waiting[asked], place)
-    stage = next((one for one in verdict.stages if one.rank == asked), None)
-    if stage is not None and (bubble := _bubble(analysis, stage, place, figures)) is not None:
-        findings.append(bubble)
+    for said, waits in (("bubble", verdict.stages), ("turns", verdict.turns)):
+        findings += [
+            one
+            for wait in waits
+            if wait.rank == asked and (one := _waits(said, analysis, wait, place, figures))
+        ]
     if verdict.hold is not None:
         one = _always(analysis, verdict, verdict.hold, place, asked, names)
         if one is not None and _share_a_processor(figures, verdict.hold):
@@ -191,22 +194,22 @@ def _less(total: Mapping[str, Any], by: int) -> dict[str, Any]:
     return {**total, **more, "recoverable_ns": left, "share": left / max(length, 1)}
 
 
-def _bubble(
-    analysis: Mapping[str, Any], stage: Stage, place: Ints, figures: RunFigures
+def _waits(
+    said: RankVerdict, analysis: Mapping[str, Any], wait: Wait, place: Ints, figures: RunFigures
 ) -> dict[str, Any] | None:
     """Of the step that speaks for the rank."""
     row = analysis["rows"][0] if analysis["rows"] else -1
     step = int(place[row]) if row >= 0 else -1
-    if step < 0 or stage.bubble[step] < THRESHOLD * stage.length[step]:
+    if step < 0 or wait.time[step] < THRESHOLD * wait.length[step]:
         return None
-    gain, length = float(stage.bubble[step]), int(stage.length[step])
+    gain, length = float(wait.time[step]), int(wait.length[step])
     rows = np.array(analysis["all_rows"], np.int64)
     rows = rows[place[rows] >= 0]
-    hit = rows[stage.bubble[place[rows]] >= THRESHOLD * stage.length[place[rows]]]
+    hit = rows[wait.time[place[rows]] >= THRESHOLD * wait.length[place[rows]]]
     return {
-        "rule": _rule_of("bubble"),
+        "rule": _rule_of(said),
         "costs": True,
-        "certainty": "likely",
+        "certainty": RULES[_rule_of(said)].certainty,
         "change": None,
         "recoverable_ns": round(gain),
         "share": gain / length,
@@ -223,7 +226,8 @@ def _bubble(
         "words": {},
         "numbers": {
             "waits": gain,
-            "transfer": float(figures.waiting["transfer"][stage.rank, step]),
+            "transfer": float(figures.waiting["transfer"][wait.rank, step]),
+            "meetings": wait.meetings,
         },
     }
 

@@ -55,6 +55,8 @@ LEAST = 0.05
 """Share of the steps that the first finding must save to be the headline."""
 BESIDE = 0.05
 """Share of the path's time from which on a cause is said to take what its evidence takes."""
+FAR = 2.0
+"""Work that no finding is about is told of before a change that acts on less than half as much."""
 BUSY = 0.9
 """Share of the steps from which on the device is busy, whatever the host does meanwhile."""
 MUCH = 0.25
@@ -294,8 +296,8 @@ def _of_cause(
 
 
 def _largest(path: Path, analysis: Mapping[str, Any], item: Mapping[str, Any]) -> Path | None:
-    """The kind of work that takes most of the step and that no finding is about, where it takes more than all that ``item`` acts on:
-    that item is no answer then. None where there is none, or its kernels reach what the device allows.
+    """The kind of work that takes most of the step and that no finding is about, where it takes far more than all that ``item`` acts
+    on: that item is no answer then. None where there is none, or its kernels reach what the device allows.
     """
     own = path.of_steps([item["row"]])
     groups = groups_of_causes(path.facts.summary.has_device)
@@ -307,7 +309,7 @@ def _largest(path: Path, analysis: Mapping[str, Any], item: Mapping[str, Any]) -
         operator = own.column("operator")
         called = np.where(operator >= 0, operator, own.column("name"))
         part = own.part(of_kind & ((called == name) | (name < 0)))
-        if min(time, part.total) > max(item["acted_ns"], MOST * own.total):
+        if min(time, part.total) > max(FAR * item["acted_ns"], MOST * own.total):
             return part
     return None
 

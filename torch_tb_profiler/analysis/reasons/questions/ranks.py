@@ -36,6 +36,9 @@ QUESTION.state(
 QUESTION.state(
     "pipeline_bubble", 54, None, verdict="bubble", certainty="likely", reach=Reach(0.3, 1.0)
 )
+QUESTION.state(
+    "many_meetings", 55, None, verdict="turns", certainty="theoretical", reach=Reach(0.3, 1.0)
+)
 
 
 @QUESTION.rule(60, certainty="likely", of_waits=True, causes=(PathCause.COMMUNICATION,))

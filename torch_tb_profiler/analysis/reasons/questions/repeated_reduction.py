@@ -5,7 +5,7 @@
     portion   [forward][backward][all_reduce g]  [forward][backward][all_reduce g]  …  [optimizer]
                                   └ again, before anybody reads its result ┘
 
-Evidence: collectives that begin in a hook of ``AccumulateGrad``, or after the last function of their backward pass, of which the next backward
+Evidence: collectives that reduce and begin in a hook of ``AccumulateGrad``, or after the last function of their backward pass, of which the next backward
 pass makes the same (kind, group, bytes) with no ``Optimizer.step`` between. Change: those of all passes but the last are gone. Likely. Wrong
 where gradients are read in between.
 """
@@ -18,6 +18,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.findings.edits import calls_gone
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.store.columns import Ints, unique_values
@@ -27,7 +28,10 @@ from torch_tb_profiler.store.insight_schema import PathCause
 def _claim(context: RuleContext) -> Candidate | None:
     table, spans = context.insight["collectives"], context.trace["spans"]
     forward = np.sort(spans["start"][context.training.differentiated])
-    row = np.flatnonzero(np.isin(table["step"], context.steps) & (table["host"] >= 0))
+    reduces = name_mask(context.insight.strings, table["kind"], lambda text: "reduce" in text)[
+        table["kind"]
+    ]
+    row = np.flatnonzero(reduces & np.isin(table["step"], context.steps) & (table["host"] >= 0))
     if not len(row) or not len(forward):
         return None
     begin = spans["start"][table["host"][row]]

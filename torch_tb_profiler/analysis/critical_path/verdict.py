@@ -13,6 +13,7 @@ averaged over the others. All views, findings and commands say what this says.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from math import comb
 from typing import Literal
@@ -45,6 +46,8 @@ PLAIN = 0.1
 """Share of each of a few steps from which on these need no more."""
 SHARED = 2.0
 """Ranks that share a processor do the same work so many times as long as others at most: each gets its part."""
+MOST_EVENTS, MOST_KINDS = 5, 3
+"""Of the collectives at which a rank waits, those that are told."""
 CHANCE = 0.05
 """How likely equal ranks may seem to have a straggler."""
 DRAWS, DRAWN_STEPS = 4096, 256
@@ -77,14 +80,17 @@ class Hold(msgspec.Struct, frozen=True):
 
 class Wait(msgspec.Struct, frozen=True):
     """A rank that waits. time: how long in each common step, and length: of its own, ns; −1 where it has none. usual: of the two,
-    in the step of median length. meetings: collectives per step at which it waits.
+    in the step of median length. meetings: collectives per step at which it waits; events, kinds: rows of spans of those where it
+    waits longest, and their kinds, the most frequent first.
     """
 
     rank: int
     time: Array
     length: Ints
     usual: tuple[float, float]
-    meetings: float = 0.0
+    meetings: float
+    events: tuple[int, ...]
+    kinds: tuple[str, ...]
 
 
 class Verdict(msgspec.Struct, frozen=True):
@@ -168,7 +174,7 @@ def verdict_of(
 
 def _waits(came: Arrivals, time: Array, judged: Ints) -> tuple[Wait, ...]:
     """The ranks that wait for a part worth telling; ``time``: in each common step, ns, of shape (ranks, steps)."""
-    lengths, meetings = step_times(came.figures), came.meetings()
+    lengths, matches = step_times(came.figures), came.figures.matched.matches
     found = []
     for rank in np.flatnonzero(time.any(axis=1)).tolist():
         steps = judged[lengths[rank, judged] > 0]
@@ -176,8 +182,17 @@ def _waits(came: Arrivals, time: Array, judged: Ints) -> tuple[Wait, ...]:
             at = steps[middle(lengths[rank, steps])]
             usual = float(np.median(time[rank, steps])), float(lengths[rank, at])
             if usual[0] >= WORTH * usual[1]:
-                often = float(np.median(meetings[rank, steps]))
-                found.append(Wait(rank, time[rank], lengths[rank], usual, often))
+                entry, at_step = came.meetings(rank)
+                entry, at_step = entry[np.isin(at_step, steps)], at_step[np.isin(at_step, steps)]
+                often = float(np.median(np.bincount(at_step, minlength=len(lengths[rank]))[steps]))
+                kinds = Counter(
+                    matches.labels[n].kind for n in matches.label[matches.match[entry]].tolist()
+                )
+                events = came.figures.ranks[rank].event[matches.row[entry[:MOST_EVENTS]]].tolist()
+                told = tuple(kind for kind, _ in kinds.most_common(MOST_KINDS))
+                found.append(
+                    Wait(rank, time[rank], lengths[rank], usual, often, tuple(events), told)
+                )
     return tuple(found)
 
 

@@ -80,13 +80,13 @@ class Arrivals(msgspec.Struct, frozen=True):
         time = covered(end - self.idle[mine], end, group, shape[0] * shape[1])
         return time.reshape(shape).astype(np.float64)
 
-    def meetings(self) -> Ints:
-        """At how many collectives each rank waits for others in each common step, of shape (ranks, steps)."""
-        ranks, steps = self.figures.matched.matches.ranks, len(self.figures.steps.names)
-        step = _steps(self.figures)
-        at = (step >= 0) & (self.idle > 0)
-        rank = self.figures.matched.matches.rank[at]
-        return np.bincount(rank * steps + step[at], minlength=ranks * steps).reshape(ranks, steps)
+    def meetings(self, rank: int) -> tuple[Ints, Ints]:
+        """The entries of a rank at which it waits for others in common steps, where it waits longest first; and their steps."""
+        own = self.figures.matched.matches.of_rank(rank)
+        step = _steps(self.figures)[own]
+        kept = np.flatnonzero((step >= 0) & (self.idle[own] > 0))
+        kept = kept[np.argsort(-self.idle[own[kept]], kind="stable")]
+        return own[kept], step[kept]
 
 
 class Latest(msgspec.Struct, frozen=True):

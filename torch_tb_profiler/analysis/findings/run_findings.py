@@ -220,10 +220,10 @@ def _waits(
         "generic": False,
         "once": None,
         "shown_ns": gain,
-        "rows": [],
-        "count": 0,
+        "rows": list(wait.events),
+        "count": len(wait.events),
         "line": None,
-        "words": {},
+        "words": {"kinds": format_names(wait.kinds)},
         "numbers": {
             "waits": gain,
             "transfer": float(figures.waiting["transfer"][wait.rank, step]),

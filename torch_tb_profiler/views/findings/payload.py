@@ -16,6 +16,7 @@ from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.missing_data import absent, unplaced, unrecorded
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
+from torch_tb_profiler.analysis.findings.lines import line_of
 from torch_tb_profiler.analysis.findings.not_judged import UNSURE
 from torch_tb_profiler.analysis.findings.rule import Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
@@ -200,7 +201,12 @@ def findings_in_run(
         return _payload(source, analysis)
     told = with_verdict(analysis, verdict, place, asked, names, figures)
     ranks = format_names([worker for worker, _ in names])
+    table = source.insight["collectives"]
     for item in told["found"]:
+        if RULES[item["rule"]].claim is None and item["rows"] and not item["line"]:
+            called = table["host"][np.isin(table["event"], item["rows"])].astype(np.int64)
+            took = source.trace["spans"]["dur"][called]
+            item["line"] = line_of(source.trace, source.facts, called, took)[0]
         if "common" in item:
             subject = source.subject([item["row"]] if item["row"] >= 0 else [])
             item["subject"] = replace(subject, ranks=ranks, steps=str(item["common"]))

@@ -237,7 +237,7 @@ def _of_silence(told: Answered) -> Iterator[str]:
 
 
 def _of_savings(said: str, answer: Answer) -> Iterator[str]:
-    """0 <= low <= saved <= high <= acted on <= step, and of the mean step."""
+    """0 <= low <= saved <= acted on <= step, saved <= high <= step, and of the mean step."""
     counted = []
     for finding in answer["findings"]:
         saving, rule = finding["recoverable_ns"], finding["rule"]
@@ -250,7 +250,7 @@ def _of_savings(said: str, answer: Answer) -> Iterator[str]:
         step = answer["step_ns"] if own else round(saving / finding["share"])
         if not 0 < saving <= step:
             yield f"{rule} saves {saving} of {step} ns"
-        if not 0 <= low <= saving <= high <= acted + 1 or acted > step + 1:
+        if not 0 <= low <= saving <= high <= step or not saving <= acted + 1 <= step + 2:
             yield f"{rule}: {saving} ns is not within {low} to {high} of {acted} of {step}"
         if abs(finding["share"] - saving / step) > 0.001:
             yield f"{rule}: {saving} of {step} ns is said to be {finding['share']}"
@@ -258,7 +258,7 @@ def _of_savings(said: str, answer: Answer) -> Iterator[str]:
             yield f"{rule} saves {saving} of {taken} ns, of {acted} that its change acts on"
         if mean < 0 or (rule not in _OF_RANKS and mean > answer["mean_ns"]):
             yield f"{rule}: {mean} of the mean step"
-        if finding["certainty"] == "certain" and low <= MOST * high - 1:
+        if finding["certainty"] == "certain" and low <= MOST * min(high, acted) - 1:
             yield f"{rule} is certain: {low} to {high} ns"
         if finding["certainty"] != "theoretical" and not finding["artefact"]:
             counted.append(finding["share"])

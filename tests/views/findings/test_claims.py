@@ -212,7 +212,7 @@ STEP = 58_734_259
         ({"recoverable_ns": STEP + 1}, "input_bound saves"),
         ({"recoverable_ns": STEP // 2, "acted_ns": STEP}, "of a DataLoader of"),
         ({"recoverable_low_ns": STEP // 2}, "is not within"),
-        ({"recoverable_high_ns": STEP}, "is not within"),
+        ({"recoverable_high_ns": 2 * STEP}, "is not within"),
         ({"recoverable_mean_ns": 2 * STEP}, "of the mean step"),
         ({"certainty": "certain", "recoverable_low_ns": 1_000_000}, "is certain: 1000000 to"),
         ({"share": 0.5}, "is said to be 0.5"),

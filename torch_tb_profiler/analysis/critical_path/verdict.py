@@ -160,7 +160,8 @@ def verdict_of(
     if found is UNKNOWN:
         return found
     links = [link for link in slow_links(figures) if link.lost >= WORTH * found.usual]
-    waiting, stages = came.waiting(), _waits(came, came.waiting(of_stages=True), found.judged)
+    waiting = came.waiting()
+    stages = _waits(came, came.waiting(of_stages=True), found.judged, WORTH)
     turns = np.where(figures.tied[:, None], waiting[figures.tied].min(axis=0), 0)
     return replace(
         found,
@@ -168,12 +169,12 @@ def verdict_of(
         late=late_start(figures, found.usual),
         waiting=waiting,
         stages=stages,
-        turns=() if stages else _waits(came, turns, found.judged),
+        turns=() if stages else _waits(came, turns, found.judged, PLAIN),
     )
 
 
-def _waits(came: Arrivals, time: Array, judged: Ints) -> tuple[Wait, ...]:
-    """The ranks that wait for a part worth telling; ``time``: in each common step, ns, of shape (ranks, steps)."""
+def _waits(came: Arrivals, time: Array, judged: Ints, least: float) -> tuple[Wait, ...]:
+    """The ranks that wait for that share of their steps at ``least``; ``time``: ns in each common step, of shape (ranks, steps)."""
     lengths, matches = step_times(came.figures), came.figures.matched.matches
     found = []
     for rank in np.flatnonzero(time.any(axis=1)).tolist():
@@ -181,7 +182,7 @@ def _waits(came: Arrivals, time: Array, judged: Ints) -> tuple[Wait, ...]:
         if len(steps):
             at = steps[middle(lengths[rank, steps])]
             usual = float(np.median(time[rank, steps])), float(lengths[rank, at])
-            if usual[0] >= WORTH * usual[1]:
+            if usual[0] >= least * usual[1]:
                 entry, at_step = came.meetings(rank)
                 entry, at_step = entry[np.isin(at_step, steps)], at_step[np.isin(at_step, steps)]
                 often = float(np.median(np.bincount(at_step, minlength=len(lengths[rank]))[steps]))

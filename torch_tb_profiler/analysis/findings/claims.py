@@ -3,7 +3,7 @@ found it.
 
 ::
 
-    step      |■■■■■■■■■■■■■■■■■■■■|   0 <= low <= saved <= high <= acted on <= step
+    step      |■■■■■■■■■■■■■■■■■■■■|   0 <= low <= saved <= acted on <= step, saved <= high <= step
     acted on    |■■■■■■■■■|            on the critical path, of each step
     saved       |■■■■■|
 
@@ -257,7 +257,7 @@ def is_the_work(context: RuleContext, path: PathTime, candidate: Candidate, acte
 
 
 def certainty_of(certainty: Certainty, low: float, high: float, shows: float) -> Certainty:
-    """What a claim may be called by what it saves at least and at most, and the share of its steps that show it."""
+    """What a claim may be called by what it saves at least, and at most of what it acts on, and the share of its steps that show it."""
     if certainty == "certain" and (shows < LEAST_SHOWN or low <= MOST * high):
         return "likely"
     return certainty

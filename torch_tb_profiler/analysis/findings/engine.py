@@ -56,7 +56,7 @@ from torch_tb_profiler.analysis.findings.claims import (
 from torch_tb_profiler.analysis.findings.copies import copies_named, copy_rate
 from torch_tb_profiler.analysis.findings.lines import line_of
 from torch_tb_profiler.analysis.findings.not_judged import unsure
-from torch_tb_profiler.analysis.findings.order import GENERIC_PLACE, interval_of
+from torch_tb_profiler.analysis.findings.order import GENERIC_PLACE, acted_interval
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.findings.step_findings import counted
@@ -238,7 +238,7 @@ def _judge(context: RuleContext, simulation: Simulation, claim: Claim, silent: b
         claim.certainty = "likely"
     if told is not None:
         spread = noise(lengths[of_one_kind(context.facts, context.steps)], replay_error(simulation))
-        low, high = interval_of(told, reach_of_claim(claim), spread)
+        low, high = acted_interval(told, reach_of_claim(claim), spread)
         claim.certainty = certainty_of(claim.certainty, low, high, told["shows"])
 
 

@@ -21,7 +21,7 @@ def weight(item: Mapping[str, Any]) -> float:
     """
     if not item["share"]:
         return 0.0
-    middle = sum(interval_of(item, Reach(*item["reach"]), (0.0, 0.0))) / 2
+    middle = sum(acted_interval(item, Reach(*item["reach"]), (0.0, 0.0))) / 2
     value = item.get("weighs", item["share"]) * middle / item["recoverable_ns"]
     if item.get("generic"):
         value *= _GENERIC
@@ -57,18 +57,24 @@ def in_order(
 
 
 def _interval(item: Mapping[str, Any], spread: tuple[float, float]) -> dict[str, float | None]:
-    """The least and the greatest saving to expect: never more than what the change acts on."""
+    """The least and the greatest saving to expect: what such changes came to, which is more than they act on where the rest of a step
+    gains from them too, as from caches.
+    """
     gain = item["recoverable_ns"]
     if gain is None:
         return {"low_ns": None, "high_ns": None}
-    low, high = interval_of(item, Reach(*item["reach"]), spread)
-    return {"low_ns": low, "high_ns": high}
+    reach = Reach(*item["reach"])
+    low, high = saving_interval(gain, item["length_ns"], spread, reach)
+    return {
+        "low_ns": min(low, gain),
+        "high_ns": max(min(high, item["acted_ns"] * max(reach.high, 1.0)), gain),
+    }
 
 
-def interval_of(
+def acted_interval(
     item: Mapping[str, Any], reach: Reach, spread: tuple[float, float]
 ) -> tuple[float, float]:
-    """Least and greatest saving to expect of a step, ns: no more than what the change acts on. ``spread``: as of ``noise``."""
+    """Least and greatest saving of a step, ns, of what the change acts on alone. ``spread``: as of ``noise``."""
     gain = item["recoverable_ns"]
     low, high = saving_interval(gain, item["length_ns"], spread, reach)
     return min(low, gain), max(min(high, item["acted_ns"]), gain)

@@ -298,7 +298,10 @@ def _combined(analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]]) -
     ]
     unsure = [key for key in analysis["unsure"] if key != "other_ranks"]
     totals = analysis["totals"]
-    if any(RULES[finding["rule"]].claim is None and finding["costs"] for finding in kept):
+    stated = {RULES[one["rule"]].verdict for one in kept if one["costs"]} - {""}
+    if "turns" in stated:
+        totals = [total for total in totals if total["certainty"] != "theoretical"]
+    if stated - {"turns"}:
         # Only those with communication hidden hold what late ranks cost, too; of one change alone there is no total, nor of what
         # saves nothing of the step that the totals are of.
         of_it = [finding for finding in kept if finding["row"] in analysis["rows"]]
@@ -313,8 +316,10 @@ def _combined(analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]]) -
     found = in_order(kept, analysis["noise_ns"])
     for one in found:
         if one["costs"]:
-            shown = one["certainty"], one["low_ns"], one["high_ns"], one.get("shows", 1.0)
-            one["certainty"] = certainty_of(*shown)
+            high = min(one["high_ns"], max(one["acted_ns"], one["recoverable_ns"]))
+            one["certainty"] = certainty_of(
+                one["certainty"], one["low_ns"], high, one.get("shows", 1.0)
+            )
     return {**analysis, "found": found, "unsure": unsure, "totals": totals}
 
 

@@ -95,8 +95,8 @@ def findings_of(
     ordered = in_order(found, spread)
     for item in ordered:
         if item["costs"]:
-            shown = item["certainty"], item["low_ns"], item["high_ns"], item["shows"]
-            item["certainty"] = certainty_of(*shown)
+            high = min(item["high_ns"], max(item["acted_ns"], item["recoverable_ns"]))
+            item["certainty"] = certainty_of(item["certainty"], item["low_ns"], high, item["shows"])
     length = 0 if median is None else int(lengths[median])
     totals = [] if median is None or not length else _totals(insight, ordered, lengths, median)
     return {

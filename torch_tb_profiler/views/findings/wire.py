@@ -29,7 +29,7 @@ class Finding(Wire, frozen=True, kw_only=True):
     ``sentence`` names what and how much. ``recoverable_ns``: by how much a step that has it would be shorter with the change that the
     finding states, simulated (``null``: it costs no step time, e.g. memory near capacity; ``share`` and ``certainty`` are null then
     too); ``recoverable_mean_ns``: the mean step. From what to what such changes really came to: ``recoverable_low_ns``,
-    ``recoverable_high_ns``, never more than ``acted_ns``, the time on the critical path of that step that the change acts on.
+    ``recoverable_high_ns``; ``acted_ns``: the time on the critical path of that step that the change acts on.
     ``holds``: position of the finding before it that most of its time is told of, null none. ``change``: that change as ``whatif``
     takes it, where it has a name. ``evidence``: the most expensive few of ``evidence_count``.
     ``line``: ``file(line): function`` where known. ``attempt``: what to try; ``edit``: how one call changes, as a diff, a

@@ -9,6 +9,8 @@ from torch_tb_profiler.analysis.what_if.outcomes import Reach, saving_interval
 
 _GENERIC = 0.25
 """Of what names a place and no cause: it leads if it saves four times as much as any cause."""
+BESIDES = 1.25
+"""Of 30 changed programs 28 saved at most so many times what the change acts on: what is gone no longer evicts the rest from caches."""
 FEW_STEPS = 3
 """Of fewer steps, none is one alone."""
 GENERIC_PLACE = 250
@@ -57,18 +59,14 @@ def in_order(
 
 
 def _interval(item: Mapping[str, Any], spread: tuple[float, float]) -> dict[str, float | None]:
-    """The least and the greatest saving to expect: what such changes came to, which is more than they act on where the rest of a step
-    gains from them too, as from caches.
+    """The least and the greatest saving to expect: what such changes came to, which is more than they act on (``BESIDES``) where the
+    rest of a step gains from them too, as from caches.
     """
     gain = item["recoverable_ns"]
     if gain is None:
         return {"low_ns": None, "high_ns": None}
-    reach = Reach(*item["reach"])
-    low, high = saving_interval(gain, item["length_ns"], spread, reach)
-    return {
-        "low_ns": min(low, gain),
-        "high_ns": max(min(high, item["acted_ns"] * max(reach.high, 1.0)), gain),
-    }
+    low, high = saving_interval(gain, item["length_ns"], spread, Reach(*item["reach"]))
+    return {"low_ns": min(low, gain), "high_ns": max(min(high, BESIDES * item["acted_ns"]), gain)}
 
 
 def acted_interval(

@@ -122,7 +122,8 @@ def _shifted(
 def enlarged(source: Path, target: Path, text_bytes: int) -> int:
     """Write the enlarged trace; bytes of its text."""
     total = 0
-    with igzip.open(target, "wb", compresslevel=LEVEL) as file:
+    opened: Any = igzip.open
+    with opened(target, "wb", compresslevel=LEVEL) as file:
         for piece in copies(source, text_bytes):
             file.write(piece)
             total += len(piece)
@@ -179,7 +180,7 @@ def serve(logdir: str, cache: str, workers: str, only: str) -> None:
     from torch_tb_profiler.web.application import Application
 
     begin = time.perf_counter()
-    given = {"workers": int(workers)} if workers != "0" else {}
+    given: dict[str, Any] = {"workers": int(workers)} if workers != "0" else {}
     settings = Settings.from_environment(
         cache_dir=cache, cache_limit_bytes=1 << 40, settle_seconds=0.0, scan_seconds=1.0, **given
     )

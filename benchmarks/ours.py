@@ -42,8 +42,9 @@ def cold(path: str) -> dict[str, Any]:
 
     os.environ |= OWN_PROCESSES
     from torch_tb_profiler.runs.import_job import read
+    from torch_tb_profiler.sources.places import Place
 
-    trace, facts = read(path, Settings())
+    trace, facts = read(Place(path), Settings())
     size = overview_bytes(facts)
     return {
         "wall_s": time.perf_counter() - START,
@@ -85,10 +86,10 @@ def resident(path: str) -> dict[str, Any]:
 def overview_bytes(facts: Facts) -> int:
     """Make the overview's JSON."""
     from torch_tb_profiler.analysis.figures.selection import select
-    from torch_tb_profiler.views.overview.payload import Place, overview_payload
+    from torch_tb_profiler.views.overview.payload import RankInJob, overview_payload
     from torch_tb_profiler.views.wire import to_json
 
-    member = Place(workers=1, rank=None, rank_source="order", world_size=None)
+    member = RankInJob(workers=1, rank=None, rank_source="order", world_size=None)
     return len(to_json(overview_payload(facts, select(facts), member)))
 
 

@@ -136,7 +136,7 @@ def child(*words: str, ranks: int = 1) -> str:
     for process, (_, errors) in zip(processes, printed, strict=True):
         if process.returncode:
             raise SystemExit(f"{' '.join(words)} ended with {process.returncode}:\n{errors}")
-    return printed[0][0]
+    return str(printed[0][0])
 
 
 def step_ns(folder: Path) -> float:
@@ -150,7 +150,7 @@ def step_ns(folder: Path) -> float:
             for event in events
             if event.get("cat") == "user_annotation" and event["name"].startswith("ProfilerStep#")
         ]
-    return statistics.median(lengths)
+    return float(statistics.median(lengths))
 
 
 def predict(path: Path, changes: list[str]) -> list[dict[str, Any]]:

@@ -76,7 +76,8 @@ def asked(logdir: str, cache: str, ranks: int, limit: int) -> dict[str, Any]:
         most = max(most, descriptors())
         return response.status_code, response.data
 
-    where, payload = "", {"progress": 0.0, "workers": []}
+    where = ""
+    payload: dict[str, Any] = {"progress": 0.0, "workers": []}
     while payload["progress"] < 1.0 or len(payload["workers"]) < ranks:
         run = next((run for run in catalogue.snapshot().runs if run.workers), None)
         if run is not None:

@@ -141,7 +141,7 @@ class Soak:
         watcher.close()
         orphans = server.end()
         late = server.alone and server.end_seconds > SERVE_END_SECONDS
-        found = {
+        found: dict[str, list[Any]] = {
             "late end": [f"SIGTERM: {server.end_seconds:.1f} s"] if late else [],
             "wrong": [*world.ledger.wrong, *faults],
             "leftovers": leftovers([disk.path for disk in disks]),

@@ -97,7 +97,7 @@ class Chaos:
 
     def _overwrite(self, path: Path, _: Path) -> None:
         with open(path, "r+b") as file:
-            for _ in range(64):
+            for _turn in range(64):
                 file.seek(self.chance.randrange(path.stat().st_size))
                 file.write(self.chance.randbytes(8))
 

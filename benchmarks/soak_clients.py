@@ -171,13 +171,13 @@ class World:
         files = payload["files"]
         places: dict[str, list[Place]] = {family: [] for family in FAMILIES}
         sizes: Counter[str] = Counter()
-        for path, state, *place in zip(
+        for path, state, run, worker, span in zip(
             *(files[key] for key in ("path", "state", "run", "worker", "span")), strict=True
         ):
-            family = place[0].partition("/")[0]
-            if place[0] and family in places and state != "rejected":
-                places[family].append((*place,))
-                self.paths[(*place,)] = path
+            family, place = run.partition("/")[0], (run, worker, span)
+            if run and family in places and state != "rejected":
+                places[family].append(place)
+                self.paths[place] = path
                 sizes[path.rpartition("/")[0]] += 1
         self.places, self.sizes = places, sizes
         return payload

@@ -134,7 +134,7 @@ def value(
         return {"t0": str(first), "t1": str(first + 1 + chance.randrange(span - first + 1))}
     if isinstance(kind, Time):
         return {name: str(chance.randrange(span))}
-    texts = {
+    texts: dict[str, Callable[[], str]] = {
         "level": lambda: str(level),
         "k": lambda: _tiles(chance, known, level),
         "lanes": lambda: as_ranges(sorted(chance.sample(known.lanes, min(8, len(known.lanes))))),

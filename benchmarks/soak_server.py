@@ -56,8 +56,8 @@ def process(pid: int) -> Process | None:
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
         values = dict(line.split(":", 1) for line in lines if ":" in line)
-        sizes = [int(values[key].split()[0]) * 1024 for key in ("VmRSS", "RssAnon")]
-        return Process(pid, *sizes, len(os.listdir(f"/proc/{pid}/fd")))
+        resident, anonymous = (int(values[key].split()[0]) * 1024 for key in ("VmRSS", "RssAnon"))
+        return Process(pid, resident, anonymous, len(os.listdir(f"/proc/{pid}/fd")))
     except (OSError, KeyError, ValueError):
         return None
 

@@ -38,7 +38,7 @@ def main() -> None:
             model(batch).sum().backward()
             optimizer.step()
             after()
-        return (time.perf_counter() - begin) / options.steps
+        return float((time.perf_counter() - begin) / options.steps)
 
     with tempfile.TemporaryDirectory() as folder:
         recorder = StepRecorder(folder, skip=1 << 40)

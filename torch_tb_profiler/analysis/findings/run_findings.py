@@ -53,12 +53,11 @@ def with_verdict(
     findings = [dict(finding) for finding in analysis["found"]]
     if verdict.waiting is not None:
         analysis = _without_waiting(analysis, findings, verdict.waiting[asked], place)
-    for said, waits in (("bubble", verdict.stages), ("turns", verdict.turns)):
-        findings += [
-            one
-            for wait in waits
-            if wait.rank == asked and (one := _waits(said, analysis, wait, place, figures))
-        ]
+    waits: dict[RankVerdict, tuple[Wait, ...]] = {"bubble": verdict.stages, "turns": verdict.turns}
+    for said, own in waits.items():
+        wait = next((one for one in own if one.rank == asked), None)
+        one = wait and _waits(said, analysis, wait, place, figures)
+        findings += [one] if one else []
     if verdict.hold is not None:
         one = _always(analysis, verdict, verdict.hold, place, asked, names)
         if one is not None and _share_a_processor(figures, verdict.hold):

@@ -146,8 +146,8 @@ def by_turns(work: NDArray[np.float64]) -> list[Trace]:
             begin, sequence = at, step * meetings
             for number in range(meetings):
                 own, all_there = work[rank, step, number], at + work[:, step, number].max()
-                told = {"Collective name": "allreduce", "Process Group Name": "0"}
-                told |= {"Group size": ranks, "Seq": sequence + number}
+                told: dict[str, Any] = {"Collective name": "allreduce"}
+                told |= {"Process Group Name": "0", "Group size": ranks, "Seq": sequence + number}
                 events.append(entry("cpu_op", "aten::mm", at, own - 1))
                 waits = all_there + 50 - at - own
                 events.append(entry("cpu_op", "c10d::allreduce_", at + own, waits, **told))
@@ -155,7 +155,7 @@ def by_turns(work: NDArray[np.float64]) -> list[Trace]:
                 events.append(entry("user_annotation", "gloo:all_reduce", *inner, 2, **told))
                 at = all_there + 60
             events.append(entry("user_annotation", f"ProfilerStep#{step}", begin, at - begin - 1))
-        info = {"rank": rank, "world_size": ranks, "backend": "gloo"}
+        info: dict[str, Any] = {"rank": rank, "world_size": ranks, "backend": "gloo"}
         info |= {"pg_config": [group("0", *range(ranks))]}
         found.append(trace_of(events, baseTimeNanoseconds=UNIX, distributedInfo=info))
     return found

@@ -67,14 +67,11 @@ def search(
     args: Arguments = False,
     case: Case = False,
     kind: KindOfEvent = "all",
-    order: Annotated[
-        timeline_wire.HitOrder, OneOf("Which hits come first: the earliest, or the longest.")
-    ] = "time",
 ) -> timeline_wire.SearchPayload:
     """Events whose name contains a text. A regular expression sees the first 16,384 bytes of a text;
     one of more than 4,096 instructions, or of more than a second over all texts, is refused.
     """
-    return _searched(timeline, q, re, args, case, kind).found(order)
+    return _searched(timeline, q, re, args, case, kind).found()
 
 
 @route("/trace/search/heat")

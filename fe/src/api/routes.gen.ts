@@ -456,8 +456,6 @@ export interface Parameters {
     case?: "0" | "1";
     /** Events of one kind; `first`: of the first kind, in this order, that there is any of. */
     kind?: "first" | "all" | "device" | "operator" | "runtime" | "annotation" | "python" | "other";
-    /** Which hits come first: the earliest, or the longest. */
-    order?: "time" | "duration";
   };
   "trace/search/heat": OfTrace & OfContent & {
     /** The begin of the window of time. */

@@ -47,8 +47,6 @@ export type Kind = "annotation" | "device" | "operator" | "other" | "python" | "
 
 export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
 
-export type HitOrder = "duration" | "time";
-
 export type ChainKind = "annotation" | "device" | "launch" | "module" | "operator" | "python";
 
 export type Direction = "in" | "out";
@@ -1132,14 +1130,13 @@ export interface SearchKind {
   count: number;
 }
 
-/** Route `/trace/search`: of the hits of `kind` `names` by total time, at most 500 of `names_total`, and `hits`, the first 1000 of `total`. `kinds`: those with hits. */
+/** Route `/trace/search`: of the `total` hits of `kind` `names` by total time, at most 500 of `names_total`. `kinds`: those with hits. */
 export interface SearchPayload {
   total: number;
   kind: ChosenKind;
   kinds: SearchKind[];
   names: MatchesTable;
   names_total: number;
-  hits: HitsTable;
 }
 
 /** Route `/trace/search/heat`: hits that begin in each equal bucket of the window. */
@@ -2103,16 +2100,6 @@ export interface MatchesTable {
   total_ns: number[];
 }
 
-/** Hits of a search in time order. */
-export interface HitsTable {
-  event: number[];
-  lane: number[];
-  name: string[];
-  look: number[];
-  start_ns: number[];
-  dur_ns: number[];
-}
-
 /** Events of a window by name and look. Times are clipped to the window. */
 export interface AreaTable {
   name: string[];
@@ -2453,4 +2440,4 @@ export interface RangesTable {
 }
 
 /** The declared tables. */
-export type TableName = "ask" | "path_stretches" | "path_kinds" | "path_steps" | "path_events" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "hits" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "copies" | "counters" | "counter_samples" | "efficiency" | "kernels_together" | "iterations" | "phases" | "line_ladder" | "lines" | "modules" | "flame" | "ranges";
+export type TableName = "ask" | "path_stretches" | "path_kinds" | "path_steps" | "path_events" | "path_ranks" | "step_causes" | "what_if_kinds" | "predicted_steps" | "what_if" | "experiments" | "steps" | "diff_memory" | "diff" | "diff_tree" | "process_groups" | "operations" | "memory" | "memory_blocks" | "memory_statistics" | "memory_alive" | "memory_changes" | "memory_pools" | "memory_map_blocks" | "matches" | "area" | "files" | "operators" | "callers" | "kernels" | "api_calls" | "long_calls" | "launches" | "copies" | "counters" | "counter_samples" | "efficiency" | "kernels_together" | "iterations" | "phases" | "line_ladder" | "lines" | "modules" | "flame" | "ranges";

@@ -3,6 +3,7 @@
 export { Button, CopyButton, copyText } from "./buttons";
 export { Checkbox, Menu, type Option, SearchBox, Segmented, Select, TextInput } from "./controls";
 export { linearAxis, XTicks } from "./charts/axes";
+export { type Bar, Bars } from "./charts/Bars";
 export { Donut } from "./charts/Donut";
 export { Figure, type FigureTable } from "./charts/Figure";
 export { LEVELS } from "./charts/heat";
@@ -37,6 +38,7 @@ export type { CellKind, CellValue, Column, GridProps, Search, Sort } from "./gri
 export { Dialog } from "./dialog";
 export { Icon, type IconName } from "./icons";
 export { Badge, Card, CodeBlock, EmptyState, ErrorState, Panel, Skeleton } from "./panel";
+export { PlainTable } from "./PlainTable";
 export { Splitter, useStoredSize } from "./splitter";
 export { stepsLabel, StepSelector } from "./steps";
 export { Floating, Term, Tooltip } from "./tooltip";

@@ -52,18 +52,6 @@ MATCHES = DisplaySpec(
         _C("total_ns", "time", "Total", "", "total", bar=True, width=110),
     ),
 )
-HITS = DisplaySpec(
-    "hits",
-    "Hits of a search in time order.",
-    (
-        _C("event", "row", "", ""),
-        _C("lane", "row", "", "", unit="row of lanes"),
-        _C("name", "code", "", ""),
-        _C("look", "id", "", ""),
-        _C("start_ns", "time", "", ""),
-        _C("dur_ns", "time", "", ""),
-    ),
-)
 _ARGUMENTS = {
     "operator_args": ("dims", "types", "strides", "concrete", "stack"),
     "device_args": ("grid", "block"),
@@ -162,21 +150,6 @@ class Search:
             look=look,
             count=hits.count[:most],
             total_ns=hits.total[:most],
-        )
-
-    def first(self, hits: Hits, most: int, longest: bool = False) -> DisplayTable:
-        """The first hits in time order; ``longest``: the longest, the first in time where they are equally long."""
-        places, dur = self._timeline["places"], self._durations(hits.event)
-        chosen = np.argsort(-dur, kind="stable")[:most] if longest else slice(most)
-        event = hits.event[chosen]
-        return HITS.build(
-            self._trace.strings,
-            event=event,
-            lane=places["lane"][event],
-            name=self._timeline["names"]["text"][places["name"][event]],
-            look=places["look"][event],
-            start_ns=hits.start[chosen],
-            dur_ns=dur[chosen],
         )
 
     def before(self, hits: Hits, event: int, *, included: bool) -> int:

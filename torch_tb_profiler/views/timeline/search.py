@@ -16,7 +16,6 @@ from torch_tb_profiler.views.timeline.event import Refs
 from torch_tb_profiler.views.timeline.event_arguments import with_short_names
 from torch_tb_profiler.views.timeline.wire import (
     HeatPayload,
-    HitOrder,
     NextHitPayload,
     SearchKind,
     SearchPayload,
@@ -25,7 +24,6 @@ from torch_tb_profiler.views.timeline.wire import (
 __all__ = ["LONGEST_QUERY", "Searched"]
 
 MOST_NAMES = 500
-MOST_HITS = 1000
 
 
 class Searched:
@@ -48,8 +46,8 @@ class Searched:
         self._search: Search = memoise("timeline search", lambda: Search(trace, timeline))
         self._hits = self._search.find(Query(text, regex, arguments, case, kind))
 
-    def found(self, order: HitOrder = "time") -> SearchPayload:
-        """Names and the first hits of an order."""
+    def found(self) -> SearchPayload:
+        """How many hits there are, and their names."""
         hits = self._hits
         return SearchPayload(
             total=hits.n,
@@ -61,7 +59,6 @@ class Searched:
             ],
             names=with_short_names(self._search.matches(hits, MOST_NAMES)),
             names_total=len(hits.names),
-            hits=with_short_names(self._search.first(hits, MOST_HITS, order == "duration")),
         )
 
     def heat(self, begin: int, end: int, parts: int) -> HeatPayload:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from torch_tb_profiler.analysis.module.frame_table import FLAME
 from torch_tb_profiler.analysis.timeline.area import AREA
 from torch_tb_profiler.analysis.timeline.kinds import ChosenKind, Kind
-from torch_tb_profiler.analysis.timeline.search import HITS, MATCHES
+from torch_tb_profiler.analysis.timeline.search import MATCHES
 from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Wire
 
@@ -270,12 +270,9 @@ class SearchKind(Wire, frozen=True, kw_only=True):
     count: int
 
 
-HitOrder = Literal["time", "duration"]
-
-
 class SearchPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/trace/search``: of the hits of ``kind`` ``names`` by total time, at most 500 of
-    ``names_total``, and ``hits``, the first 1000 of ``total``. ``kinds``: those with hits.
+    """Route ``/trace/search``: of the ``total`` hits of ``kind`` ``names`` by total time, at most 500 of ``names_total``.
+    ``kinds``: those with hits.
     """
 
     total: int
@@ -283,7 +280,6 @@ class SearchPayload(Wire, frozen=True, kw_only=True):
     kinds: list[SearchKind]
     names: Annotated[dict[str, Any], table_of(MATCHES)]
     names_total: int
-    hits: Annotated[dict[str, Any], table_of(HITS)]
 
 
 class HeatPayload(Wire, frozen=True, kw_only=True):

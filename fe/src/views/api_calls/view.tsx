@@ -9,8 +9,7 @@ import type {
 import { seriesColor } from "../../base/theme";
 import { formatCount, formatTime } from "../../base/units";
 import { type ViewProps, viewQuery } from "../../state/view";
-import { Panel, Select, StackedBars } from "../../widgets";
-import { MiddleCut } from "../../widgets/middle_cut";
+import { Bars, Panel, Select, StackedBars } from "../../widgets";
 import { Folded } from "../folded";
 import { gridParams } from "../grid_params";
 import { linkedTo } from "../links";
@@ -127,23 +126,17 @@ export function Costs({ rows, pooled }: { rows: ApiCallsTable; pooled: number })
   if (!longest.length) return null;
   const most = Math.max(...longest.map(({ time }) => time));
   return (
-    <ul class="bars" aria-label="Time by call">
-      {longest.map(({ name, time, calls, waits }) => (
-        <li key={name} class="bar-row">
-          <code class="bar-name" title={name}>
-            <MiddleCut text={name} />
-          </code>
-          <span class="bar-track">
-            <span
-              class={`bar-fill ${waits ? "call-waits" : "call-costs"}`}
-              style={{ width: `${(100 * time) / most}%` }}
-            />
-          </span>
-          <span class="number">{formatTime(time)}</span>
-          <span class="muted">{waits ? "waits" : `${formatCount(calls)} ×`}</span>
-        </li>
-      ))}
-    </ul>
+    <Bars
+      label="Time by call"
+      bars={longest.map(({ name, time, calls, waits }) => ({
+        name,
+        code: true,
+        share: time / most,
+        text: formatTime(time),
+        note: waits ? "waits" : `${formatCount(calls)} ×`,
+        tone: waits ? "call-waits" : "call-costs",
+      }))}
+    />
   );
 }
 

@@ -4,7 +4,7 @@ import type { StragglersPayload } from "../../api/types.gen";
 import { formatTime } from "../../base/units";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { ALL_STEPS, type ViewProps } from "../../state/view";
-import { CodeBlock, CopyButton, Panel, Skeleton, Term } from "../../widgets";
+import { Bars, CodeBlock, CopyButton, Panel, Skeleton, Term } from "../../widgets";
 import { workerName } from "../distributed/model";
 import { Loaded } from "../loaded";
 import { commandOf, replayText, stepText } from "./what_if_model";
@@ -90,17 +90,16 @@ function Slowdowns({ title, rows, code }: SlowdownsProps) {
         <Term id="slowdown">{title}</Term>
       </p>
       {worth.length ? (
-        <ul class="what-if-list" aria-label={title}>
-          {worth.map(({ name, slowdown }) => (
-            <li key={name} class="slowdown-row">
-              {code ? <code title={name}>{name}</code> : <span>{name}</span>}
-              <span class="what-if-bar" aria-hidden="true">
-                <span style={{ width: `${(100 * (slowdown - 1)) / most}%` }} />
-              </span>
-              <span class="number">{times(slowdown)}</span>
-            </li>
-          ))}
-        </ul>
+        <Bars
+          label={title}
+          bars={worth.map(({ name, slowdown }) => ({
+            name,
+            code,
+            share: (slowdown - 1) / most,
+            text: times(slowdown),
+            tone: "bar-lost",
+          }))}
+        />
       ) : (
         <p class="muted">None by itself makes the run longer.</p>
       )}

@@ -5,7 +5,7 @@ import { useId } from "../../base/id";
 import { formatDelta, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { fillOf, Hatches, Icon, Swatch, Term } from "../../widgets";
+import { fillOf, Hatches, Icon, PlainTable, Swatch, Term } from "../../widgets";
 import { TableView } from "../table_view";
 import { Loaded } from "../loaded";
 import { rowsOf } from "../rows";
@@ -88,37 +88,25 @@ function KindBars({ kinds }: Pick<WhatIfPrediction, "kinds">) {
           <span class="number">{formatTime(sum(times))}</span>
         </div>
       ))}
-      <table class="what-if-kinds">
-        <thead>
-          <tr>
-            <th scope="col">
-              <Term id="path_kind">Critical path</Term>
-            </th>
-            {HEADS.map((head) => (
-              <th key={head} scope="col">
-                {head}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rowsOf(kinds).map(({ kind, measured_ns, predicted_ns }) => {
-            const [now, then] = [measured_ns, predicted_ns].map(formatTime);
-            return (
-              <tr key={kind}>
-                <th scope="row">
-                  <Swatch item={seriesFor(kind)} /> {labelOf(kind)}
-                </th>
-                <td class="number">{now}</td>
-                <td class="number">{then}</td>
-                <td class="number muted">
-                  {now === then ? "" : formatDelta(predicted_ns - measured_ns)}
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
+      <PlainTable
+        head={[
+          { label: <Term id="path_kind">Critical path</Term> },
+          ...HEADS.map((label) => ({ label, class: "number" })),
+        ]}
+        rows={rowsOf(kinds).map(({ kind, measured_ns, predicted_ns }) => {
+          const [now, then] = [measured_ns, predicted_ns].map(formatTime);
+          return [
+            <>
+              <Swatch item={seriesFor(kind)} /> {labelOf(kind)}
+            </>,
+            now,
+            then,
+            <span class="muted">
+              {now === then ? "" : formatDelta(predicted_ns - measured_ns)}
+            </span>,
+          ];
+        })}
+      />
     </>
   );
 }

@@ -1,10 +1,10 @@
 /** The median steps of both sides on one axis, and what changed between them by cause. */
 
 import type { ComponentChildren } from "preact";
-import type { Aligned, AlignedChange, AlignedSide, PathStrip } from "../../api/types.gen";
+import type { Aligned, AlignedSide, PathStrip } from "../../api/types.gen";
 import { formatDelta, formatExactTime, formatTime } from "../../base/units";
 import type { ViewProps } from "../../state/view";
-import { Swatch, Term } from "../../widgets";
+import { PlainTable, Swatch, Term } from "../../widgets";
 import { lookOfCategory } from "../critical_path/groups";
 import { TwoSteps } from "../critical_path/two_steps";
 
@@ -65,61 +65,35 @@ export function AlignedSteps({ steps, names, hrefOf, children }: PageProps) {
 /** The groups of what the end of the steps waited for, and the steps. */
 function Changes({ steps: { changes, before, after, device }, names }: AlignedProps) {
   const most = Math.max(1, ...changes.map((one) => Math.abs(one.after_ns - one.before_ns)));
+  const timesOf = (before_ns: number, after_ns: number, share: number): ComponentChildren[] => {
+    const delta = after_ns - before_ns;
+    const kind = delta > 0 ? "lost" : "gained";
+    return [
+      formatTime(before_ns),
+      formatTime(after_ns),
+      <strong class={delta ? kind : ""} title={formatExactTime(delta)}>
+        {formatDelta(delta)}
+      </strong>,
+      <span class={`gap-bar gap-swatch-${kind}`} style={{ width: `${100 * Math.abs(share)}%` }} />,
+    ];
+  };
   return (
-    <table class="plain-table aligned-changes">
-      <thead>
-        <tr>
-          <th scope="col">Cause</th>
-          {names.map((name) => (
-            <th key={name} scope="col" class="number wide-only">
-              {name}
-            </th>
-          ))}
-          <th scope="col" class="number">
-            Change
-          </th>
-          <th class="aligned-bars">
-            <span class="visually-hidden">Change as a bar</span>
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {changes.map((one) => (
-          <ChangeRow key={one.group} {...one} share={(one.after_ns - one.before_ns) / most}>
-            <Swatch item={lookOfCategory(one.group, device)} /> {one.label}
-            {one.more ? <small class="muted">{one.more}</small> : null}
-          </ChangeRow>
-        ))}
-      </tbody>
-      <tfoot>
-        <ChangeRow before_ns={before.length_ns} after_ns={after.length_ns} share={0}>
-          The step
-        </ChangeRow>
-      </tfoot>
-    </table>
-  );
-}
-
-interface ChangeRowProps extends Pick<AlignedChange, "before_ns" | "after_ns"> {
-  /** Of the largest change, below 0 where time was gained. */
-  share: number;
-  children: ComponentChildren;
-}
-
-function ChangeRow({ before_ns, after_ns, share, children }: ChangeRowProps) {
-  const delta = after_ns - before_ns;
-  const kind = delta > 0 ? "lost" : "gained";
-  return (
-    <tr>
-      <th scope="row">{children}</th>
-      <td class="number wide-only">{formatTime(before_ns)}</td>
-      <td class="number wide-only">{formatTime(after_ns)}</td>
-      <td class={`number ${delta ? kind : ""}`} title={formatExactTime(delta)}>
-        <strong>{formatDelta(delta)}</strong>
-      </td>
-      <td class="aligned-bars" aria-hidden="true">
-        <span class={`gap-bar gap-swatch-${kind}`} style={{ width: `${100 * Math.abs(share)}%` }} />
-      </td>
-    </tr>
+    <PlainTable
+      class="aligned-changes"
+      head={[
+        { label: "Cause" },
+        ...names.map((label) => ({ label, class: "number wide-only" })),
+        { label: "Change", class: "number" },
+        { label: <span class="visually-hidden">Change as a bar</span>, class: "aligned-bars" },
+      ]}
+      rows={changes.map(({ group, label, more, before_ns, after_ns }) => [
+        <>
+          <Swatch item={lookOfCategory(group, device)} /> {label}
+          {more ? <small class="muted">{more}</small> : null}
+        </>,
+        ...timesOf(before_ns, after_ns, (after_ns - before_ns) / most),
+      ])}
+      foot={["The step", ...timesOf(before.length_ns, after.length_ns, 0)]}
+    />
   );
 }

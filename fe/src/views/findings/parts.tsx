@@ -104,7 +104,7 @@ function FindingHead(
   );
 }
 
-export const GainBar = ({ share }: { share: number }) => (
+const GainBar = ({ share }: { share: number }) => (
   <span class="finding-bar" aria-hidden="true">
     <span style={{ width: `${100 * share}%` }} />
   </span>

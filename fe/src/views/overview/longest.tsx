@@ -3,7 +3,7 @@
 import { formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { viewQuery } from "../../state/view";
-import { GainBar } from "../findings/parts";
+import { Bars } from "../../widgets";
 import { MissingList } from "../loaded";
 import { lacks } from "../missing";
 import { rowsOf } from "../rows";
@@ -29,15 +29,16 @@ export function Longest({ payload, ...props }: OfOverview) {
         {most ? <a href={props.hrefOf("kernel")}>All kernels</a> : null}
       </header>
       {most ? (
-        <ul class="longest">
-          {rows.map(({ name, short_name, total_ns }) => (
-            <li key={name} title={name}>
-              <code>{short_name || name}</code>
-              <span class="number">{formatTime(total_ns)}</span>
-              <GainBar share={total_ns / most} />
-            </li>
-          ))}
-        </ul>
+        <Bars
+          label="Longest kernels"
+          bars={rows.map(({ name, short_name, total_ns }) => ({
+            name: short_name || name,
+            code: true,
+            title: name,
+            share: total_ns / most,
+            text: formatTime(total_ns),
+          }))}
+        />
       ) : (
         <MissingList missing={calls} />
       )}

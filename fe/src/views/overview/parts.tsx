@@ -4,7 +4,7 @@ import type { Average, DeviceSummary, OverviewPayload, Vocabulary } from "../../
 import { categoryColor } from "../../base/theme";
 import { formatExactTime, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
-import { StackedBars, Term, type StackedBar } from "../../widgets";
+import { PlainTable, StackedBars, Term, type StackedBar } from "../../widgets";
 import { rowsOf, type Step } from "../rows";
 import { CATEGORY_LABELS, categoryShares, occurring, stepLabel } from "./model";
 
@@ -82,33 +82,23 @@ export function Devices({
   return (
     <>
       <div class="device-table" tabIndex={0} role="region" aria-label="Accelerators">
-        <table class="plain-table">
-          <thead>
-            <tr>
-              <th scope="col">{words.device}</th>
-              {all.map((metric) => (
-                <th key={metric.key} scope="col">
-                  <Term id={metric.key}>{metric.label}</Term>
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {devices.map((device) => (
-              <tr key={device.id}>
-                <th scope="row">
-                  {device.title} <span class="device-facts">{device.details}</span>
-                </th>
-                {all.map((metric) => (
-                  <td key={metric.key}>
-                    <Share share={device[metric.key]} />
-                    <Meter share={device[metric.key]} />
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <PlainTable
+          head={[
+            { label: words.device },
+            ...all.map(({ key, label }) => ({ label: <Term id={key}>{label}</Term> })),
+          ]}
+          rows={devices.map((device) => [
+            <>
+              {device.title} <span class="device-facts">{device.details}</span>
+            </>,
+            ...all.map(({ key }) => (
+              <>
+                <Share share={device[key]} />
+                <Meter share={device[key]} />
+              </>
+            )),
+          ])}
+        />
       </div>
       <Reasons reasons={reasons} />
     </>
@@ -187,71 +177,60 @@ export function AverageTable({ average, whole = false, least = 0 }: AverageTable
   const shares = all.filter(({ ns, share }) => ns !== 0 && (share === null || share >= least));
   const rest = all.filter((item) => !shares.includes(item));
   const sum = rest.reduce((total, { ns }) => total + (ns ?? 0), 0);
+  const shareOf = (ns: number) => formatShare(average.wall_ns > 0 ? ns / average.wall_ns : null);
+  const aside = (text: string) => <span class="muted">{text}</span>;
   return (
-    <table class="plain-table average-table">
-      <thead class="visually-hidden">
-        <tr>
-          <th scope="col">Category</th>
-          <th scope="col" class="number">
-            Time
-          </th>
-          <th scope="col" class="number">
-            Share
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {shares.map(({ category, ns, share }) => (
-          <tr key={category}>
-            <th scope="row">
-              <span class="swatch" style={{ background: categoryColor(category) }} />
-              <Term id={category}>{CATEGORY_LABELS[category]}</Term>
-            </th>
-            <td
-              class="number"
-              title={ns === null ? "Not recorded, so not known" : formatExactTime(ns)}
-            >
-              {formatTime(ns)}
-            </td>
-            <td class="number share-cell">
-              <span
-                class="share-bar"
-                aria-hidden="true"
-                style={{
-                  width: `calc((100% - 16px) * ${share ?? 0})`,
-                  background: categoryColor(category),
-                }}
-              />
-              <span>{formatShare(share)}</span>
-            </td>
-          </tr>
-        ))}
-        {rest.length ? (
-          <tr
-            class="muted"
-            title={rest.map(({ category }) => CATEGORY_LABELS[category]).join(", ")}
-          >
-            <th scope="row">{rest.length} more</th>
-            <td class="number">{formatTime(sum)}</td>
-            <td class="number">
-              {formatShare(average.wall_ns > 0 ? sum / average.wall_ns : null)}
-            </td>
-          </tr>
-        ) : null}
-      </tbody>
-      <tfoot>
-        <tr>
-          <th scope="row">
-            <Term id="average_step_time">
-              {whole ? "Recording" : average.steps === 1 ? "Step" : "Average step"}
-            </Term>
-          </th>
-          <td class="number" title={formatExactTime(average.wall_ns)}>
-            {formatTime(average.wall_ns)}
-          </td>
-          <td class="number">{formatShare(average.wall_ns > 0 ? 1 : null)}</td>
-        </tr>
-      </tfoot>
-    </table>
+    <PlainTable
+      class="average-table"
+      bare
+      head={[
+        { label: "Category" },
+        { label: "Time", class: "number" },
+        { label: "Share", class: "number share-cell" },
+      ]}
+      rows={[
+        ...shares.map(({ category, ns, share }) => [
+          <>
+            <span class="swatch" style={{ background: categoryColor(category) }} />
+            <Term id={category}>{CATEGORY_LABELS[category]}</Term>
+          </>,
+          <span title={ns === null ? "Not recorded, so not known" : formatExactTime(ns)}>
+            {formatTime(ns)}
+          </span>,
+          <>
+            <span
+              class="share-bar"
+              aria-hidden="true"
+              style={{
+                width: `calc((100% - 16px) * ${share ?? 0})`,
+                background: categoryColor(category),
+              }}
+            />
+            {formatShare(share)}
+          </>,
+        ]),
+        ...(rest.length
+          ? [
+              [
+                <span
+                  class="muted"
+                  title={rest.map(({ category }) => CATEGORY_LABELS[category]).join(", ")}
+                >
+                  {rest.length} more
+                </span>,
+                aside(formatTime(sum)),
+                aside(shareOf(sum)),
+              ],
+            ]
+          : []),
+      ]}
+      foot={[
+        <Term id="average_step_time">
+          {whole ? "Recording" : average.steps === 1 ? "Step" : "Average step"}
+        </Term>,
+        <span title={formatExactTime(average.wall_ns)}>{formatTime(average.wall_ns)}</span>,
+        shareOf(average.wall_ns),
+      ]}
+    />
   );
 }

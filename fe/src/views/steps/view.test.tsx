@@ -93,7 +93,7 @@ it("answers why the slowest odd step is slow in one action, and Escape closes", 
     `Compute${HOSTILE}−10 ns`,
     "Step 6400 ns",
   ]);
-  const late = [...document.querySelectorAll(".why-bar")].map((row) => row.textContent);
+  const late = [...document.querySelectorAll(".bar-row")].map((row) => row.textContent);
   expect(late.slice(0, 2)).toEqual(["rank 00 ns", "rank 1305 ns"]);
   expect(document.querySelectorAll(".fall-of-data_loading")).toHaveLength(1);
   fireEvent.keyDown(why, { key: "Escape" });
@@ -132,7 +132,7 @@ it("lists operators and lines of a program without other ranks", async () => {
   await show({ why: "3" });
   await opened();
   expect(screen.getByText("Operators and lines that differ")).toBeTruthy();
-  expect(document.querySelector(".why-bar")?.textContent).toBe("aten::mmtrain.py:12+310 ns");
+  expect(document.querySelector(".bar-row")?.textContent).toBe("aten::mmtrain.py:12+310 ns");
 });
 
 it("says that one step cannot be compared, and that ranks are being read", async () => {
@@ -149,7 +149,7 @@ it("names a step without a comparison and draws nothing", async () => {
   told = difference({ headline: "Step 4 is the median step.", parts: [], late: [] });
   await show({ why: "1" });
   await opened();
-  expect(document.querySelectorAll(".fall, .why-bar")).toHaveLength(0);
+  expect(document.querySelectorAll(".fall, .bar-row")).toHaveLength(0);
 });
 
 it("dims cold steps, marks odd ones, and shows unknown ones as unknown, not as 0", () => {

@@ -1,12 +1,12 @@
 /** Why a step takes longer, or shorter, than the median step. */
 
 import { useEffect, useRef } from "preact/hooks";
-import type { DifferencePart, LateRank, StepDifferencePayload } from "../../api/types.gen";
+import type { DifferencePart, StepDifferencePayload } from "../../api/types.gen";
 import { useId } from "../../base/id";
 import { formatDelta, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { ALL_STEPS, onlyOne, onlyStep, viewQuery, type ViewProps } from "../../state/view";
-import { Button } from "../../widgets";
+import { type Bar, Bars, Button } from "../../widgets";
 import { Loaded } from "../loaded";
 import { fallsOf, linksOf, reasonOf, type Fall } from "./model";
 
@@ -47,7 +47,7 @@ export function Why({ ranks, step, ownStep, onClose, ...props }: WhyProps) {
                 {payload.late.length ? (
                   <Late payload={payload} />
                 ) : (
-                  <Differences label="Operators and lines that differ" parts={payload.places} />
+                  <Differences title="Operators and lines that differ" parts={payload.places} />
                 )}
               </div>
             ) : null}
@@ -111,74 +111,42 @@ function Place({ part }: { part: DifferencePart }) {
 
 function Late({ payload: { late, step, parts } }: { payload: StepDifferencePayload }) {
   const most = Math.max(1, ...late.map(({ late_ns }) => late_ns ?? 0));
-  const named = parts[0]?.who;
-  const bar = ({ name, late_ns }: LateRank) => ({
-    label: name,
-    share: (late_ns ?? 0) / most,
-    value: formatTime(late_ns),
-    tone: name === named ? `fall-of-${parts[0]?.group ?? ""}` : "",
-  });
+  const [part] = parts;
   return (
-    <Bars label={`How late each rank came to the collectives of step ${step.label}`}>
-      {late.map((rank) => (
-        <Bar key={rank.name} {...bar(rank)} />
-      ))}
-    </Bars>
+    <Titled
+      title={`How late each rank came to the collectives of step ${step.label}`}
+      bars={late.map(({ name, late_ns }) => ({
+        name,
+        share: (late_ns ?? 0) / most,
+        text: formatTime(late_ns),
+        tone: name === part?.who ? `fall-of-${part.group}` : "",
+      }))}
+    />
   );
 }
 
-function Differences({ label, parts }: { label: string; parts: readonly DifferencePart[] }) {
+function Differences({ title, parts }: { title: string; parts: readonly DifferencePart[] }) {
   const most = Math.max(1, ...parts.map(({ difference_ns }) => Math.abs(difference_ns)));
   return (
-    <Bars label={label}>
-      {parts.map((part, place) => (
-        <Bar
-          key={place}
-          label={part.what || part.label}
-          note={part.at}
-          share={Math.abs(part.difference_ns) / most}
-          value={formatDelta(part.difference_ns)}
-          tone={toneOf(part.difference_ns)}
-        />
-      ))}
-    </Bars>
+    <Titled
+      title={title}
+      bars={parts.map(({ what, label, at, difference_ns }) => ({
+        name: what || label,
+        place: at,
+        share: Math.abs(difference_ns) / most,
+        text: formatDelta(difference_ns),
+        tone: toneOf(difference_ns),
+      }))}
+    />
   );
 }
 
-function Bars({ label, children }: { label: string; children: preact.ComponentChildren }) {
-  const id = useId("bars");
-  return (
-    <div>
-      <h4 class="why-note" id={id}>
-        {label}
-      </h4>
-      <ul aria-labelledby={id}>{children}</ul>
-    </div>
-  );
-}
-
-interface BarProps {
-  label: string;
-  note?: string;
-  share: number;
-  value: string;
-  tone: string;
-}
-
-function Bar({ label, note, share, value, tone }: BarProps) {
-  return (
-    <li class="why-bar">
-      <span>
-        {label}
-        {note ? <code>{note}</code> : null}
-      </span>
-      <span class="why-track">
-        <i class={tone} style={{ width: percent(share) }} />
-      </span>
-      <span class="number">{value}</span>
-    </li>
-  );
-}
+const Titled = ({ title, bars }: { title: string; bars: readonly Bar[] }) => (
+  <div>
+    <h4 class="why-note">{title}</h4>
+    <Bars label={title} bars={bars} />
+  </div>
+);
 
 type LinksProps = ViewProps & { payload: StepDifferencePayload; ownStep: number };
 

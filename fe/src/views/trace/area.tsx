@@ -8,7 +8,7 @@ import type {
   TimelineGroup,
 } from "../../api/types.gen";
 import { formatCount, formatExactTime, formatShare, formatTime } from "../../base/units";
-import { Button, Grid, Term, type Column, type Sort } from "../../widgets";
+import { Bars, Button, Grid, Term, type Column, type Sort } from "../../widgets";
 import { declaredColumns, useColumns } from "../columns";
 import { colourMark, timeCell } from "./fact";
 import { KindChoice } from "./kinds";
@@ -187,24 +187,16 @@ function BusyShares({ payload, groups }: Pick<AreaTableProps, "payload" | "group
       <h3>
         <Term id="busy_share">Busy</Term>
       </h3>
-      <ul>
-        {items.map(({ key, label, title, busy_ns, events }) => (
-          <li key={key}>
-            <span class="busy-label" title={title}>
-              {label}
-            </span>
-            <span class="busy-track" aria-hidden="true">
-              <span style={{ width: `${(busy_ns / length) * 100}%` }} />
-            </span>
-            <span
-              class="number"
-              title={`${formatExactTime(busy_ns)}, ${formatCount(events)} events`}
-            >
-              {formatShare(busy_ns / length)}
-            </span>
-          </li>
-        ))}
-      </ul>
+      <Bars
+        label="Busy shares of tracks"
+        bars={items.map(({ label, title, busy_ns, events }) => ({
+          name: label,
+          title,
+          share: busy_ns / length,
+          text: formatShare(busy_ns / length),
+          exact: `${formatExactTime(busy_ns)}, ${formatCount(events)} events`,
+        }))}
+      />
     </div>
   );
 }

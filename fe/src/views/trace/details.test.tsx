@@ -225,7 +225,7 @@ describe("area", () => {
         flame={() => null}
       />,
     );
-    expect(document.querySelectorAll(".busy li")).toHaveLength(1);
+    expect(document.querySelectorAll(".busy .bar-row")).toHaveLength(1);
     expect(text()).toContain("25.0 %");
     expect(document.querySelector("img")).toBeNull();
   });

@@ -16,7 +16,6 @@ const DEFAULTS: Params = {
   group: "process",
   colour: "category",
   kind: "first",
-  sort: "time",
   alook: "table",
 };
 

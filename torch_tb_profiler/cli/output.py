@@ -159,6 +159,8 @@ def _garbage_left() -> Iterator[None]:
         yield
     finally:
         if collects:
+            # The next search leaves out what is there, as a process that prints is about to end.
+            gc.freeze()
             gc.enable()
 
 

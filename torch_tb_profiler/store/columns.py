@@ -31,6 +31,12 @@ def unique_values(*values: Array) -> Array:
     return ordered[first]
 
 
+def median_of(values: Array) -> float:
+    """The median of some numbers, NaN of none. ``np.median`` gives the same, and imports ``numpy.ma`` for that: 10 ms."""
+    ordered, n = np.sort(values, axis=None), values.size
+    return float((ordered[(n - 1) // 2] + ordered[n // 2]) / 2) if n else float("nan")
+
+
 def is_one_of(values: Array, members: Iterable[int]) -> Mask:
     """Which values are among a few; bool of their shape. Of roles and causes quicker than ``np.isin``."""
     among = np.zeros(values.shape, np.bool_)

@@ -21,7 +21,7 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
 from torch_tb_profiler.analysis.facts.step_work import LEAST_STEPS, StepWork
 from torch_tb_profiler.hardware.server_steps import PHASES
-from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
+from torch_tb_profiler.store.columns import Array, Ints, Mask, median_of, unique_values
 
 Floats = Array
 
@@ -164,12 +164,12 @@ def _is_cold(work: StepWork, rows: Ints, group: Ints, proven: bool) -> bool:
     """Whether the first of some steps is clearly slower, by what does not recur; see ``StepFlag.COLD``."""
     first, others = int(rows[0]), rows[1:]
     like = _nearest(work.calls, first, others, group)
-    typical = float(np.median(work.wall[like]))
+    typical = median_of(work.wall[like])
     usual = like[work.wall[like] <= typical * (1 + ODD_EXCESS)]
     if work.wall[first] <= COLD_FACTOR * typical:
         return False
     excess = float(work.wall[first]) - typical
-    setup = work.setup - float(np.median(work.setup[others]))
+    setup = work.setup - median_of(work.setup[others])
     if setup[first] >= excess / 2:
         return bool(setup[others].max() < setup[first] / 2)
     alike = others[group[others] == group[first]]
@@ -207,10 +207,10 @@ def _odd_rows(work: StepWork, kind: Ints, apart: Mask) -> Ints:
         rows = np.flatnonzero((kind == number) & ~apart)
         if len(rows) >= LEAST_TO_JUDGE:
             wall = work.wall[rows]
-            excess = wall - np.median(wall)
-            spread = NORMAL_MAD * float(np.median(np.abs(excess)))
+            excess = wall - median_of(wall)
+            spread = NORMAL_MAD * median_of(np.abs(excess))
             found.append(
-                rows[(excess > ODD_DEVIATIONS * spread) & (excess > ODD_EXCESS * np.median(wall))]
+                rows[(excess > ODD_DEVIATIONS * spread) & (excess > ODD_EXCESS * median_of(wall))]
             )
     return np.concatenate(found)
 
@@ -222,8 +222,8 @@ def _described(
     first = np.array([own[0] for own in rows], np.int64)
     growth = [growth_of(work.wall, own[(flags[own] & StepFlag.ODD) == 0]) for own in rows]
     optimizer = [max(round(float(work.optimizer[own].mean())), 0) for own in rows]
-    graphs = np.array([np.median(work.graphs[own]) for own in rows]).astype(np.int64)
-    wall = np.array([np.median(work.wall[own]) for own in rows])
+    graphs = np.array([median_of(work.graphs[own]) for own in rows]).astype(np.int64)
+    wall = np.array([median_of(work.wall[own]) for own in rows])
     what = _named(work, first, graphs > 0, wall, serves)
     what[is_cold[first]] = StepKind.COLD
     sizes = [len(group) for group in micro_batches(what, kind)]
@@ -317,5 +317,5 @@ def growth_of(wall: Floats, rows: Ints) -> float:
     score = float(np.sign(rise).sum()) / np.sqrt(n * (n - 1) * (2 * n + 5) / 18)
     if score < GROWS:
         return 0.0
-    slope = float(np.median(rise / (rows[later] - rows[earlier])))
-    return slope if slope * (rows[-1] - rows[0]) > ODD_EXCESS * np.median(time) else 0.0
+    slope = median_of(rise / (rows[later] - rows[earlier]))
+    return slope if slope * (rows[-1] - rows[0]) > ODD_EXCESS * median_of(time) else 0.0

@@ -10,7 +10,7 @@ import numpy as np
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import StepFlag, StepKind
 from torch_tb_profiler.analysis.facts.step_kinds import SAME_MIX, contents, micro_batches
-from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
+from torch_tb_profiler.store.columns import Array, Ints, Mask, median_of, unique_values
 from torch_tb_profiler.store.model import Facts
 
 GROWING = "growing"
@@ -201,7 +201,7 @@ def _numbers(facts: Facts) -> _Size:
     wall, kind = step_lengths(table).astype(np.float64), table["kind"]
     return _Size(
         np.bincount(kind[kind >= 0], minlength=kinds).astype(np.int64),
-        np.array([np.median(wall[kind == row]) for row in range(kinds)]),
+        np.array([median_of(wall[kind == row]) for row in range(kinds)]),
     )
 
 

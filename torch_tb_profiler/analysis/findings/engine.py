@@ -67,7 +67,7 @@ from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit, Simulation
 from torch_tb_profiler.analysis.what_if.table import edits
 from torch_tb_profiler.store import insight_schema as schema
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints, Table, unique_values
 from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import format_share
 
@@ -462,7 +462,7 @@ def _of_hit(
     if not claim.candidate.costs or claim.behind or rule.claim is None:
         return []
     kind, found = table["kind"][context.steps], {}
-    for rows in (context.steps, *(context.steps[kind == one] for one in np.unique(kind))):
+    for rows in (context.steps, *(context.steps[kind == one] for one in unique_values(kind))):
         median = median_step(context.facts, rows)
         lengths = step_lengths(table)
         told = counted(claim.saved, claim.acted, lengths, rows, median, table["kind"])

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.findings.operators import outermost, own_times
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Array, Ints, median_of
 
 OVERHEAD, PRODUCT_OVERHEAD, PREEMPTED = 5, 10, 10
 MOST = 0.9
@@ -50,7 +50,7 @@ class CallWork(msgspec.Struct, frozen=True):
         names, name = np.unique(spans["name"][row], return_inverse=True)
         usual = [np.quantile(own[name == one], MOST) for one in range(len(names))]
         own = np.minimum(own, PREEMPTED * np.array(usual)[name]) if len(own) else own
-        base = float(np.median(views) if len(views) else own.min()) if len(own) else 0.0
+        base = (median_of(views) if len(views) else own.min()) if len(own) else 0.0
         costs = base * np.where(context.named(row, PRODUCTS.match), PRODUCT_OVERHEAD, OVERHEAD)
         # With a device the host only calls.
         beyond = np.zeros(len(row)) if context.has_device else np.maximum(own - costs, 0)

@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.removal import fusible, only_for
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
+from torch_tb_profiler.store.columns import Array, Ints, Mask, median_of, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
@@ -155,16 +155,16 @@ def _fitted(kind: Array, group: Array, size: Array, taken: Array) -> tuple[Array
     for number in unique_values(like).tolist():
         own = np.flatnonzero(like == number)
         sizes, which = np.unique(size[own], return_inverse=True)
-        median = np.array([np.median(taken[own[which == i]]) for i in range(len(sizes))])
+        median = np.array([median_of(taken[own[which == i]]) for i in range(len(sizes))])
         if sizes[-1] < _APART * max(sizes[0], 1.0):
             slope[own] = 1e9 / _SLOWEST
-            latency[own] = max(float(np.median(taken[own] - slope[own] * size[own])), 0.0)
+            latency[own] = max(median_of(taken[own] - slope[own] * size[own]), 0.0)
             continue
         weight = np.sqrt(np.bincount(which))
         line = np.stack((np.ones(len(sizes)), sizes), axis=1)
         a, b = np.linalg.lstsq(line * weight[:, None], median * weight, rcond=None)[0]
         if b < 0:
-            a, b = float(np.median(taken[own])), 0.0
+            a, b = median_of(taken[own]), 0.0
         elif a < 0:
             a, b = 0.0, float((median * sizes * weight**2).sum() / (sizes**2 * weight**2).sum())
         latency[own], slope[own] = a, b

@@ -62,7 +62,8 @@ def _once(context: RuleContext, row: Ints) -> Ints:
     called for.
     """
     spans = context.trace["spans"]
-    row = np.setdiff1d(row[~context.named(row, _OTHER.match)], loading_calls(context.scene))
+    row = unique_values(row[~context.named(row, _OTHER.match)])
+    row = row[~np.isin(row, loading_calls(context.scene))]
     # What a device waits for of them ``allocator_churn`` tells.
     takes = context.named(row, ALLOCATES.match) & context.has_device
     launched = context.work.launch[context.work.launch >= 0].min(initial=spans.n)

@@ -286,7 +286,8 @@ def conversions(context: RuleContext) -> Claims:
     precision converts each weight once.
     """
     copies = context.rows_named(context.operators, _COPY.match)
-    copies = context.within(np.intersect1d(copies, calls_where(context, _has_two, _converts)))
+    copies = copies[context.mask(calls_where(context, _has_two, _converts))[copies]]
+    copies = context.within(copies)
     if context.per_step(copies) < MANY:
         return None
     calls = context.rows_named(context.operators, _CONVERSIONS.match)

@@ -170,7 +170,7 @@ def _part(context: RuleContext, row: Ints, start: Ints, end: Ints, kind: int) ->
     present = measure(time, begin, until) > LEAST * (until - begin)
     # What comes now and then, by no other calls and at no regular distance, may be a machine that was busy with something else.
     hits, every = np.flatnonzero(present), len(judged_steps(context.facts))
-    regular = len(hits) > 2 and len(np.unique(np.diff(steps[hits]))) == 1
+    regular = len(hits) > 2 and len(unique_values(np.diff(steps[hits]))) == 1
     often = len(hits) > 1 and (not silent or regular or 2 * len(hits) >= every)
     often |= every == 1
     much = often and time.length >= MUCH * (until - begin)[present].sum()

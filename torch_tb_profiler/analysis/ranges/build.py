@@ -99,13 +99,14 @@ class _Work:
 
 @dataclass
 class _Sums:
-    """Rows of ``range_steps`` before they are added up: range, step, and one figure each."""
+    """Rows of ``range_steps`` before those of all figures are joined: figure, range, step and its sum there."""
 
     parts: list[tuple[str, Array, Array, Array]]
 
     def add(self, figure: str, number: Array, step: Array, values: Array) -> None:
         """Count values for ranges in steps."""
-        self.parts.append((figure, number, step, values))
+        first, group = group_rows((step, number))
+        self.parts.append((figure, number[first], step[first], sum_by(group, len(first), values)))
 
     def table(self) -> Table:
         """All of it, in the order of steps and ranges."""

@@ -59,14 +59,17 @@ def test_a_layer_that_needs_each_result_keeps_them_apart(product: str) -> None:
     assert "small_collectives" not in rules(made(by_hand(30, 400, product)))
 
 
-def portions(count: int, where: str, updates: bool = False) -> Findings:
+def portions(
+    count: int, where: str, updates: bool = False, kind: str = "allreduce_ all_reduce"
+) -> Findings:
     """Two steps of so many backward passes, each of which reduces: in a hook of a gradient, by hand after it, or within a layer."""
+    host, group = kind.split()
     found: list[Event] = []
     bounds, now, number = [], 0.0, 0
 
     def reduce(begin: float) -> None:
-        found.append(span("cpu_op", "c10d::allreduce_", begin, 5))
-        found.append(span("cpu_op", "gloo:all_reduce", begin + 6, 200, 2))
+        found.append(span("cpu_op", f"c10d::{host}", begin, 5))
+        found.append(span("cpu_op", f"gloo:{group}", begin + 6, 200, 2))
 
     for _ in range(2):
         begin = now
@@ -102,6 +105,13 @@ def test_gradients_that_are_reduced_after_each_portion(count: int, where: str) -
 )
 def test_reductions_that_are_needed(count: int, where: str, updates: bool) -> None:
     assert "repeated_reduction" not in rules(portions(count, where, updates))
+
+
+@pytest.mark.parametrize(
+    "kind", ["barrier barrier", "allgather_ all_gather", "broadcast_ broadcast"]
+)
+def test_what_sums_nothing_reduces_no_gradients(kind: str) -> None:
+    assert "repeated_reduction" not in rules(portions(6, "hand", kind=kind))
 
 
 def searching(parameters: int, used: int, option: bool = True) -> Findings:

@@ -204,7 +204,8 @@ def findings_in_run(
     table = source.insight["collectives"]
     for item in told["found"]:
         if RULES[item["rule"]].claim is None and item["rows"] and not item["line"]:
-            called = table["host"][np.isin(table["event"], item["rows"])].astype(np.int64)
+            waits = np.isin(table["event"], item["rows"]) & (table["host"] >= 0)
+            called = table["host"][waits].astype(np.int64)
             took = source.trace["spans"]["dur"][called]
             item["line"] = line_of(source.trace, source.facts, called, took)[0]
         if "common" in item:

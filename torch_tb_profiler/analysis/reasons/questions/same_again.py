@@ -7,7 +7,7 @@
            mask()    [ones → c][tril c → d]                         and in the next step again: nothing in it comes from data
 
 Evidence: values are numbered through a step: a call with the same name, arguments and values, in the same module instance, makes the value
-that it made before; a tensor of a shape is the one made last of it. A call of a function is again where all its operators are. A value is
+that it made before; a tensor of a shape is the one made last of it, of several made at once each one after the other. A call of a function is again where all its operators are. A value is
 constant where nothing that it is made from is drawn, differentiated or changed by the optimizer, in each step alike. Change: what is again
 takes no time, with its backward. Likely; theoretical where a tensor from outside of the step is read (that may be another one), the calls
 are of no one forward pass, or random numbers are drawn. Needs shapes; the first part Python frames.
@@ -43,6 +43,8 @@ _STEADY = regex(
     r"aten::(?:arange|ones|zeros|eye|full|linspace|logspace|tril_indices|triu_indices|empty|scalar_tensor)(?:_like)?$"
 )
 """Functions that make a tensor of nothing but their arguments."""
+_SEVERAL = regex(r"aten::(?:unsafe_)?(?:unbind|chunk|(?:tensor_|[dhv])?split(?:_with_sizes)?)$")
+"""Functions that make several tensors of a shape at once, as iterating over one does."""
 
 
 class _Values(msgspec.Struct, frozen=True):
@@ -78,12 +80,12 @@ def _numbered(context: RuleContext, calls: Calls, varies: set[Shape]) -> _Values
     n, kind, module = len(calls.row), calls.kind, _modules(context, calls)
     changed = _changed(context)
     varies = changed | varies
-    drawn, made, inside = _told_by_name(context, calls)
+    drawn, made, inside, several = _told_by_name(context, calls)
     differs = np.zeros(n, np.bool_)
     differs[calls.of] = True
     still = ~(drawn | differs | inside)
     flags, known = np.zeros((4, n), np.bool_), dict[int, Array]()
-    columns = kind, drawn, made, inside, still, module
+    columns = kind, drawn, made, inside, still, several, module
     # Nothing outlives a step, or what works on other data in it.
     one_pass = np.diff(calls.step, prepend=-1) != 0
     one_pass |= np.diff(_passes(context, calls), prepend=0) != 0
@@ -104,10 +106,14 @@ def _flags(
     count: Counter[Shape] = Counter()
     seen: dict[tuple[object, ...], int] = {}
     pure: dict[int, tuple[bool, bool]] = {}
-    pending = -1
+    split: set[int] = set()
+    pending = pending_kind = -1
+    told: dict[int, Shape] = {}  # what calls of a kind made whose result the trace does not tell
+    parts: dict[Shape, int] = {}  # of several tensors of a shape how many were read
+    part: dict[tuple[int, int], int] = {}
     # Plain values of Python: one by one they are far quicker than elements of arrays.
     each = zip(*(column.tolist() for column in columns), strict=True)
-    for at, (number, is_drawn, is_made, is_inside, is_still, own) in enumerate(each):
+    for at, (number, is_drawn, is_made, is_inside, is_still, is_several, own) in enumerate(each):
         use = calls.uses[number]
         if use is None:
             continue
@@ -115,14 +121,20 @@ def _flags(
         for shape in reads if pending >= 0 else ():
             # A shape that nothing made is the result of the call before whose result is not known, if there is one.
             if pending >= 0 and shape not in latest and shape not in changed:
-                latest[shape], pending = pending, -1
+                if pending in split:
+                    parts[shape] = 0
+                latest[shape], told[pending_kind], pending = pending, shape, -1
                 count[shape] += 1
         read = [latest.get(shape, -1) for shape in reads]
+        for place, shape in enumerate(reads) if parts else ():
+            if shape in parts:
+                parts[shape] += 1
+                read[place] = -2 - part.setdefault((read[place], parts[shape]), len(part))
         # Of two tensors of a shape of which one was made, the other is from outside.
         mixed = any(reads.count(shape) > count[shape] > 0 for shape in reads)
         key = (number, own, *read)
         sure[at] = not mixed and all(
-            v >= 0 or (own >= 0 and s in changed) for v, s in zip(read, reads, strict=True)
+            v != -1 or (own >= 0 and s in changed) for v, s in zip(read, reads, strict=True)
         )
         if is_still and (reads or is_made):
             leaves = [
@@ -135,11 +147,17 @@ def _flags(
         fresh = is_inside or is_drawn or not (read or is_made)
         value = at if fresh else seen.setdefault(key, at)
         pure[value] = constant[at], steady[at]
-        if use.makes is None:
-            pending = value
+        if is_several:
+            split.add(value)
+        made = use.makes or told.get(number)
+        if made is None:
+            pending, pending_kind = value, number
         else:
-            latest[use.makes] = value
-            count[use.makes] += 1
+            parts.pop(made, None)
+            if is_several:
+                parts[made] = 0
+            latest[made] = value
+            count[made] += 1
     return np.array((again, sure, constant, steady), np.bool_)
 
 
@@ -150,15 +168,15 @@ def _modules(context: RuleContext, calls: Calls) -> Ints:
     return picked(context.trace["spans"]["name"], module)
 
 
-def _told_by_name(context: RuleContext, calls: Calls) -> tuple[Mask, Mask, Mask]:
-    """Of each call whether it draws random numbers, makes a tensor of nothing, and works in place."""
+def _told_by_name(context: RuleContext, calls: Calls) -> tuple[Mask, Mask, Mask, Mask]:
+    """Of each call whether it draws random numbers, makes a tensor of nothing, works in place, and makes several tensors."""
     first = np.unique(calls.kind, return_index=True)[1]
     names = context.trace.strings.many(calls.name[first])
-    says = (DRAWS.search, _STEADY.match, lambda name: name.endswith("_"))
-    drawn, made, inside = (
+    says = DRAWS.search, _STEADY.match, lambda name: name.endswith("_"), _SEVERAL.match
+    drawn, made, inside, several = (
         np.array([bool(say(name)) for name in names])[calls.kind] for say in says
     )
-    return drawn, made, inside
+    return drawn, made, inside, several
 
 
 def _passes(context: RuleContext, calls: Calls) -> Ints:

@@ -302,6 +302,29 @@ def test_a_network_of_equal_layers_repeats_nothing() -> None:
 
 
 @examples(10)
+@given(SIZES, st.integers(2, 8), st.sampled_from(["unbind", "split", "chunk", "stack", "again"]))
+def test_a_module_called_on_each_part_of_a_tensor_repeats_nothing(
+    rows: int, calls: int, divided: str
+) -> None:
+    """Parts are cut at once, or in each round put together of what was cut; cut again, they are the same."""
+    whole, each = [calls, rows, 51], [rows, 51]
+
+    def piece(program: Shaped) -> None:
+        program.call("aten::randn", 5, [[], [], []], [str(whole)])
+        for _ in range(1 + (divided == "again")):
+            name = "unbind" if divided in ("stack", "again") else divided
+            program.call(f"aten::{name}", 5, [whole, []], ["", "0"])
+            for _ in range(1 if divided == "again" else calls):
+                if divided == "stack":
+                    program.call("aten::stack", 5, [each, []], ["", "0"])
+                read = [1, *each] if divided == "stack" else each
+                with program.frame("nn.Module: Body_0"), program.frame("nn.Module: Linear_5"):
+                    program.call("aten::linear", 300, [read, [50, 51], [50]])
+
+    assert ("same_again" in asked(found(piece))) == (divided == "again")
+
+
+@examples(10)
 @given(SIZES, st.booleans())
 def test_what_is_the_same_in_each_step_is_found(size: int, kept: bool) -> None:
     """Of numbers alone for sure, of a tensor that is kept perhaps."""

@@ -7,7 +7,8 @@
            mask()    [ones → c][tril c → d]                         and in the next step again: nothing in it comes from data
 
 Evidence: values are numbered through a step: a call with the same name, arguments and values, in the same module instance, makes the value
-that it made before; a tensor of a shape is the one made last of it, of several made at once each one after the other. A call of a function is again where all its operators are. A value is
+that it made before; a tensor of a shape is the one made last of it, of several made at once each one after the other. A call of a function is
+again where all its operators are. A value is
 constant where nothing that it is made from is drawn, differentiated or changed by the optimizer, in each step alike. Change: what is again
 takes no time, with its backward. Likely; theoretical where a tensor from outside of the step is read (that may be another one), the calls
 are of no one forward pass, or random numbers are drawn. Needs shapes; the first part Python frames.
@@ -97,20 +98,64 @@ def _numbered(context: RuleContext, calls: Calls, varies: set[Shape]) -> _Values
     return _Values(again, sure, drawn, constant, steady)
 
 
+class _Tensors:
+    """Which value each tensor of a shape is: that made last of it; of several made at once, each one that is read in turn."""
+
+    def __init__(self, changed: set[Shape]) -> None:
+        self._changed = changed
+        self._latest: dict[Shape, int] = {}
+        self._count: Counter[Shape] = Counter()
+        # The value and the kind of a call whose result is not known, whether it makes several, and what such kinds made.
+        self._pending: tuple[int, int, bool] | None = None
+        self._made: dict[int, Shape] = {}
+        # Of several tensors of a shape how many were read, and a value of each.
+        self._parts: dict[Shape, int] = {}
+        self._part: dict[tuple[int, int], int] = {}
+
+    def read(self, shapes: Sequence[Shape]) -> list[int]:
+        """The values, −1 of those from outside, below of parts."""
+        for shape in shapes if self._pending else ():
+            # A shape that nothing made is the result of the call before whose result is not known, if there is one.
+            if self._pending and shape not in self._latest and shape not in self._changed:
+                value, kind, several = self._pending
+                self._made[kind], self._pending = shape, None
+                self._set(shape, value, several)
+        found = [self._latest.get(shape, -1) for shape in shapes]
+        for place, shape in enumerate(shapes) if self._parts else ():
+            if shape in self._parts:
+                self._parts[shape] += 1
+                part = found[place], self._parts[shape]
+                found[place] = -2 - self._part.setdefault(part, len(self._part))
+        return found
+
+    def is_mixed(self, shapes: Sequence[Shape]) -> bool:
+        """Whether of two tensors of a shape one was made, so that the other is from outside."""
+        return any(shapes.count(shape) > self._count[shape] > 0 for shape in shapes)
+
+    def make(self, value: int, kind: int, shape: Shape | None, several: bool) -> None:
+        """A call of a kind makes a value, of a shape as far as known."""
+        shape = shape or self._made.get(kind)
+        if shape is None:
+            self._pending = value, kind, several
+        else:
+            self._set(shape, value, several)
+
+    def _set(self, shape: Shape, value: int, several: bool) -> None:
+        self._latest[shape] = value
+        self._count[shape] += 1
+        self._parts.pop(shape, None)
+        if several:
+            self._parts[shape] = 0
+
+
 def _flags(
     calls: Calls, columns: Sequence[Array], changed: set[Shape], varies: set[Shape]
 ) -> Array:
     """``again``, ``sure``, ``constant`` and ``steady`` of the calls of one pass in a step, bool of shape (4, calls)."""
     again, sure, constant, steady = ([False] * len(columns[0]) for _ in range(4))
-    latest: dict[Shape, int] = {}
-    count: Counter[Shape] = Counter()
+    there = _Tensors(changed)
     seen: dict[tuple[object, ...], int] = {}
     pure: dict[int, tuple[bool, bool]] = {}
-    split: set[int] = set()
-    pending = pending_kind = -1
-    told: dict[int, Shape] = {}  # what calls of a kind made whose result the trace does not tell
-    parts: dict[Shape, int] = {}  # of several tensors of a shape how many were read
-    part: dict[tuple[int, int], int] = {}
     # Plain values of Python: one by one they are far quicker than elements of arrays.
     each = zip(*(column.tolist() for column in columns), strict=True)
     for at, (number, is_drawn, is_made, is_inside, is_still, is_several, own) in enumerate(each):
@@ -118,20 +163,7 @@ def _flags(
         if use is None:
             continue
         reads = use.reads
-        for shape in reads if pending >= 0 else ():
-            # A shape that nothing made is the result of the call before whose result is not known, if there is one.
-            if pending >= 0 and shape not in latest and shape not in changed:
-                if pending in split:
-                    parts[shape] = 0
-                latest[shape], told[pending_kind], pending = pending, shape, -1
-                count[shape] += 1
-        read = [latest.get(shape, -1) for shape in reads]
-        for place, shape in enumerate(reads) if parts else ():
-            if shape in parts:
-                parts[shape] += 1
-                read[place] = -2 - part.setdefault((read[place], parts[shape]), len(part))
-        # Of two tensors of a shape of which one was made, the other is from outside.
-        mixed = any(reads.count(shape) > count[shape] > 0 for shape in reads)
+        read, mixed = there.read(reads), there.is_mixed(reads)
         key = (number, own, *read)
         sure[at] = not mixed and all(
             v != -1 or (own >= 0 and s in changed) for v, s in zip(read, reads, strict=True)
@@ -147,17 +179,7 @@ def _flags(
         fresh = is_inside or is_drawn or not (read or is_made)
         value = at if fresh else seen.setdefault(key, at)
         pure[value] = constant[at], steady[at]
-        if is_several:
-            split.add(value)
-        made = use.makes or told.get(number)
-        if made is None:
-            pending, pending_kind = value, number
-        else:
-            parts.pop(made, None)
-            if is_several:
-                parts[made] = 0
-            latest[made] = value
-            count[made] += 1
+        there.make(value, number, use.makes, is_several)
     return np.array((again, sure, constant, steady), np.bool_)
 
 

@@ -249,3 +249,14 @@ def test_a_run_is_complete_when_no_folder_to_come_can_add_to_it(
             assert names.run_of("/".join(filter(None, (folder, below)))) not in complete
     if not pending:
         assert complete == {names.run_of(folder) for folder in folders} - {""}
+
+
+def test_a_kept_file_that_is_gone_meanwhile_is_not_counted(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(loading.cache_use(settings).folder)
+    (folder / "kept.safetensors").write_bytes(b"12345")
+    listed = [folder / "kept.safetensors", folder / "gone.safetensors"]
+    monkeypatch.setattr(Path, "glob", lambda *_: iter(listed))
+    used = loading.cache_use(settings)
+    assert (used.files, used.bytes) == (1, 5)

@@ -83,7 +83,8 @@ class CacheUse(NamedTuple):
 def cache_use(settings: Settings) -> CacheUse:
     """The cache folder of some settings as it is now."""
     with closing(CacheFolder(settings)) as cache:
-        sizes = [path.stat().st_size for path in cache.path.glob(f"*{SUFFIX}")]
+        # Another process may remove some meanwhile.
+        sizes = list(filter(None, map(cache.bytes_of, cache.path.glob(f"*{SUFFIX}"))))
         return CacheUse(str(cache.path), len(sizes), sum(sizes), cache.note)
 
 

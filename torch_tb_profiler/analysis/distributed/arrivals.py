@@ -27,12 +27,13 @@ ALIKE = 0.8
 
 
 class Arrivals(msgspec.Struct, frozen=True):
-    """step: common step of each judged match, −1 of others; int64 of shape (matches,). Of shape (entries,): ``idle``, ns that
-    it waited with nothing computing beside it; ``also``, whether it came as late as the last.
+    """step: common step of each judged match, −1 of others; int64 of shape (matches,). Of shape (entries,): ``entry_step``, −1
+    outside; ``idle``, ns that it waited with nothing computing beside it; ``also``, whether it came as late as the last.
     """
 
     figures: RunFigures
     step: Ints
+    entry_step: Ints
     idle: Ints
     also: Mask
 
@@ -71,8 +72,7 @@ class Arrivals(msgspec.Struct, frozen=True):
         """
         matches, waits = self.figures.matched.matches, self.figures.waits
         shape = (matches.ranks, len(self.figures.steps.names))
-        step = _steps(self.figures)
-        mine = (step >= 0) & (self.idle > 0)
+        step, mine = self.entry_step, (self.entry_step >= 0) & (self.idle > 0)
         if of_stages:
             mine &= directed(matches)[matches.match]
         end = (waits.start + waits.wait)[mine]
@@ -83,7 +83,7 @@ class Arrivals(msgspec.Struct, frozen=True):
     def meetings(self, rank: int) -> tuple[Ints, Ints]:
         """The entries of a rank at which it waits for others in common steps, where it waits longest first; and their steps."""
         own = self.figures.matched.matches.of_rank(rank)
-        step = _steps(self.figures)[own]
+        step = self.entry_step[own]
         kept = np.flatnonzero((step >= 0) & (self.idle[own] > 0))
         kept = kept[np.argsort(-self.idle[own[kept]], kind="stable")]
         return own[kept], step[kept]
@@ -106,18 +106,14 @@ class Latest(msgspec.Struct, frozen=True):
 def arrivals_of(figures: RunFigures) -> Arrivals:
     """The arrivals of a run at its collectives."""
     matches, waits, ranks = figures.matched.matches, figures.waits, figures.ranks
-    step = np.where(figures.judged, _steps(figures)[waits.last_entry], -1)
+    own = [step_of(figures.steps, rank, one.step) for rank, one in enumerate(ranks)]
+    entry_step = gather(matches, own)
+    step = np.where(figures.judged, entry_step[waits.last_entry], -1)
     wait, exposed = np.maximum(waits.wait, 0), gather(matches, [own.exposed for own in ranks])
     # A device computes first what was launched before, and the transfer comes last.
     moved = gather(matches, [(own.end - own.start) * own.on_device for own in ranks])
     idle = np.clip(exposed - np.maximum(moved - wait, 0), 0, wait)
-    return Arrivals(figures, step, idle, _as_late(figures))
-
-
-def _steps(figures: RunFigures) -> Ints:
-    """The common step of each entry of the matches, −1 outside."""
-    own = [step_of(figures.steps, rank, one.step) for rank, one in enumerate(figures.ranks)]
-    return gather(figures.matched.matches, own)
+    return Arrivals(figures, step, entry_step, idle, _as_late(figures))
 
 
 def _as_late(figures: RunFigures) -> Mask:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from torch_tb_profiler.analysis.findings.claims import certainty_of
 from torch_tb_profiler.analysis.what_if.outcomes import Reach, saving_interval
 
 _GENERIC = 0.25
@@ -33,7 +34,7 @@ def weight(item: Mapping[str, Any]) -> float:
 def in_order(
     items: Iterable[Mapping[str, Any]], spread: tuple[float, float]
 ) -> list[dict[str, Any]]:
-    """Findings with the least and the greatest saving to expect of each, ``low_ns`` and ``high_ns``, the one to act on first: by
+    """Findings with how certain each is and the least and the greatest saving to expect, ``low_ns`` and ``high_ns``, the one to act on first: by
     ``weight``, then what no recording at hand shows, then what nobody promises, what happened in one step alone, the profiler's own
     doing, and what costs no time, unless it may end the program. What is about the time of one before it stands behind that.
     ``spread``: as of ``noise``.
@@ -58,15 +59,18 @@ def in_order(
     return found
 
 
-def _interval(item: Mapping[str, Any], spread: tuple[float, float]) -> dict[str, float | None]:
-    """The least and the greatest saving to expect: what such changes came to, which is more than they act on (``BESIDES``) where the
+def _interval(item: Mapping[str, Any], spread: tuple[float, float]) -> dict[str, Any]:
+    """How certain it is, and the least and the greatest saving to expect: what such changes came to, which is more than they act on (``BESIDES``) where the
     rest of a step gains from them too, as from caches.
     """
     gain = item["recoverable_ns"]
     if gain is None:
         return {"low_ns": None, "high_ns": None}
     low, high = saving_interval(gain, item["length_ns"], spread, Reach(*item["reach"]))
-    return {"low_ns": min(low, gain), "high_ns": max(min(high, BESIDES * item["acted_ns"]), gain)}
+    low, high = min(low, gain), max(min(high, BESIDES * item["acted_ns"]), gain)
+    acted = min(high, max(item["acted_ns"], gain))
+    certainty = certainty_of(item["certainty"], low, acted, item.get("shows", 1.0))
+    return {"low_ns": low, "high_ns": high, "certainty": certainty}
 
 
 def acted_interval(

@@ -14,7 +14,6 @@ from torch_tb_profiler.analysis.critical_path.verdict import SHARED, Hold, Verdi
 from torch_tb_profiler.analysis.critical_path.verdict_texts import once_in, why_texts
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD
-from torch_tb_profiler.analysis.findings.claims import certainty_of
 from torch_tb_profiler.analysis.findings.order import in_order
 from torch_tb_profiler.analysis.findings.rule import RankVerdict
 from torch_tb_profiler.analysis.findings.rules import RULES
@@ -313,12 +312,6 @@ def _combined(analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]]) -
             and sum(_counts_in(finding, total["certainty"]) for finding in of_it) > 1
         ]
     found = in_order(kept, analysis["noise_ns"])
-    for one in found:
-        if one["costs"]:
-            high = min(one["high_ns"], max(one["acted_ns"], one["recoverable_ns"]))
-            one["certainty"] = certainty_of(
-                one["certainty"], one["low_ns"], high, one.get("shows", 1.0)
-            )
     return {**analysis, "found": found, "unsure": unsure, "totals": totals}
 
 

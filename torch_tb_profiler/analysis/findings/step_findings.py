@@ -35,7 +35,6 @@ from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.median_step import median_step
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.findings.candidate import CERTAINTIES, THRESHOLD
-from torch_tb_profiler.analysis.findings.claims import certainty_of
 from torch_tb_profiler.analysis.findings.order import FEW_STEPS, in_order
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.analysis.what_if.outcomes import BY_CERTAINTY, noise, step_interval
@@ -93,10 +92,6 @@ def findings_of(
         found.append(item | {"once": item["row"] if alone else None})
     spread = noise(wall, about["replay_error"])
     ordered = in_order(found, spread)
-    for item in ordered:
-        if item["costs"]:
-            high = min(item["high_ns"], max(item["acted_ns"], item["recoverable_ns"]))
-            item["certainty"] = certainty_of(item["certainty"], item["low_ns"], high, item["shows"])
     length = 0 if median is None else int(lengths[median])
     totals = [] if median is None or not length else _totals(insight, ordered, lengths, median)
     return {

@@ -212,6 +212,6 @@ def test_a_server_on_the_cpu_hears_nothing_of_an_accelerator(
     told = " ".join((found.headline, found.detail, *(item.sentence for item in found.findings)))
     assert not re.search(r"accelerator|GPU|device", told)
     assert found.headline.startswith("A decode takes ")
-    computes = re.search(r"The CPU computes for ([\d.]+) %", found.detail)
+    computes = re.search(r"CPU compute takes ([\d.]+) %", found.detail)
     assert computes is not None
     assert float(computes[1]) == pytest.approx(100 * len(operators) * (lasts - 1) / length, abs=3)

@@ -42,7 +42,7 @@ from torch_tb_profiler.views.findings.path import (
 )
 from torch_tb_profiler.views.findings.wire import Told
 from torch_tb_profiler.views.steps import step_noun
-from torch_tb_profiler.views.words.texts import capitalised, filled
+from torch_tb_profiler.views.words.texts import capitalised, filled, group_label
 from torch_tb_profiler.views.work.iterations import (
     answer_of_server,
     iteration_of,
@@ -232,7 +232,8 @@ def _of_server(
     on_device = facts.summary.has_device
     computes = path.take(GROUPS["compute"] if on_device else (PathCause.OPERATOR,))
     share = format_share(min(computes.total / spoken_length(facts, row), 1.0))
-    told = f"The {words['device'] if on_device else 'CPU'} computes for {share} of {one}"
+    what = group_label("compute", words["device"] if on_device else "CPU")
+    told = f"{what} takes {share} of {'its critical path' if one == 'it' else f'the critical path of {one}'}"
     place = computes.place() if path.total else None
     at = f", most of that in {place}" if place and place.time >= MOST * computes.total else ""
     rest = "No cause was found that costs 2 % or more."
@@ -457,7 +458,7 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
         return _nothing(path, analysis, words, ())
     place = part.place()
     # What could not be compared with anything is not known to be all well.
-    known = analysis["judged"] is not None and says == f"The {device} computes for"
+    known = analysis["judged"] is not None and group == "compute"
     late = _late(path, analysis, step) if part is host else None
     if late is not None:
         return late
@@ -486,7 +487,7 @@ def _account(path: Path, analysis: Mapping[str, Any], words: Mapping[str, str]) 
         )
         return Answer(f"{says} {time}.", " ".join(filter(None, (told, why))), told=numbers)
     told = _most(place, total).replace("of it is", "of that is", 1)
-    of_it = f"{says} {format_share(total / whole)} of the time."
+    of_it = f"{says} {format_share(total / whole)} of the critical path."
     return _nothing(path, analysis, words, (of_it, told))
 
 
@@ -508,7 +509,7 @@ def _groups(
 ) -> dict[str, tuple[str, Path]]:
     """The parts of the strip by key: how a sentence about each begins, and its time."""
     return {
-        "compute": (f"The {computer} computes for", path.take(list(computes))),
+        "compute": (f"{group_label('compute', computer)} takes", path.take(list(computes))),
         "communication": ("Communication takes", path.take(GROUPS["communication"])),
         "waiting": ("Waiting for a rank takes", path.take(GROUPS["waiting"])),
         "copies": ("Copies take", path.take(GROUPS["copies"])),

@@ -44,8 +44,8 @@ THRESHOLD = 0.02
 PART = 1.05
 """How far loading may be above what its frames show: what is gone also leaves no gaps."""
 _PLACE = re.compile(
-    r"(?P<how>[Mm]ost of it|[Tt]he largest part(?: of it)?)(?: is)? in (?:\w+'s )?(?P<what>.+?)"
-    r"(?: at (?P<file>[^\s()]+\.py):(?P<line>\d+)| of (?P<script>[^\s()]+\.py))?"
+    r"(?P<how>[Mm]ost of it|(?P<part>[\d.]+)\s% of it|[Tt]he largest part(?: of it)?)(?: is)? in (?:\w+'s )?(?P<what>.+?)"
+    r"(?: at (?P<file>[^\s()]+\.py):(?P<line>\d+)|(?: in \S+)? of (?P<script>[^\s()]+\.py))?"
     r"(?=[.,;:](?:\s|$)|$)"
 )
 _LINE = re.compile(r"(?P<file>[^\n]+?)(?:\((?P<line>\d+)\))?: (?P<function>.+)", re.DOTALL)
@@ -379,14 +379,14 @@ def _of_loading(answer: Answer, trace: TraceFrames) -> Iterator[str]:
 
 
 def _of_places(told: Answered) -> Iterator[str]:
-    """ "Most of it is in X at L": X at L takes half of what is spoken of, on a critical path."""
+    """ "Most of it is in X at L": X at L takes half of what is spoken of, on a critical path; "20 % of it" as much as that."""
     said, amount = told.said, told.answer["told"]["part_ns"]
     for place in _PLACE.finditer(said):
         paths = [_time_at(place, trace) for trace in told.run if _has_lines(trace)]
         if not amount or not paths:
             continue
         share = max(each.max() for each in paths) / amount
-        least = MOST if "ost of it" in place["how"] else 0.1
+        least = MOST if "ost of it" in place["how"] else float(place["part"] or 10) / 100
         if share < least / 1.006:
             yield f"{place[0]}: {share:.0%} ({said})"
 

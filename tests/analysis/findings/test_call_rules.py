@@ -88,6 +88,40 @@ def test_a_deep_network_is_none(layers: int) -> None:
     assert "many_small_calls" not in rules(made(_layers(layers, 2 * layers, False)))
 
 
+def _modules(count: int, given: int, made: int, activation: bool) -> list[Event]:
+    """Modules of an own weight each, one after the other in one that holds them."""
+    program = _Program()
+    for number in range(STEPS):
+        begin = program.now
+        program.now += 1
+        for module in range(count):
+            start = program.now
+            dims = [[32, given], [made, given], [made]]
+            types = {"Input type": ["float"] * 3, "Concrete Inputs": [""] * 3}
+            program.call("aten::linear", 8, **{"Input Dims": dims}, **types)
+            name = f"nn.Module: Linear_{module}"
+            program.listed.append(span("python_function", name, start - 0.5, 8.7))
+            if activation:
+                dims = [[32, made]]
+                types = {"Input type": ["float"], "Concrete Inputs": [""]}
+                program.call("aten::relu", 3, **{"Input Dims": dims}, **types)
+        around = span(
+            "python_function", "nn.Module: Heads_0", begin + 0.2, program.now - begin - 0.4
+        )
+        program.listed.append(around)
+        program.step(number, begin)
+    return program.listed
+
+
+@examples(8)
+@given(st.integers(40, 120), st.sampled_from((3, 16, 500)), st.booleans())
+def test_modules_side_by_side_are_a_loop(count: int, made_of: int, activation: bool) -> None:
+    one = item(made(_modules(count, 64, made_of, activation)), "many_small_calls")
+    assert one["numbers"]["rounds"] == count
+    assert one["numbers"]["operators"] == count * (1 + activation)
+    assert "many_small_calls" not in rules(made(_modules(count, 64, 64, activation)))
+
+
 def _looped(length: float) -> list[Event]:
     program = _Program()
     for number in range(STEPS):

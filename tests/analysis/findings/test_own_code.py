@@ -139,7 +139,7 @@ def test_evaluation_in_some_steps() -> None:
     finding = told(made(loop([own, [], [], own, [], []])))
     assert finding["words"]["what"] == "evaluation in validate"
     always = item(made(loop([own] * 4)), "own_code")
-    assert always["words"]["what"] == "running modules without gradients in validate"
+    assert always["words"]["what"] == "running modules without a backward pass in validate"
     assert always["certainty"] == "theoretical"
 
 

@@ -8,8 +8,9 @@ what calling costs.
 
 Evidence: calls that recur, by name and module instance, within ``RECENT`` calls, one after the other, in ``ROUNDS`` rounds or more; not in
 an optimizer. Layers recur as well, so rounds with products are a loop only where one module is called again and again, an element
-is taken out of a tensor in each round, or the backward pass has far more products than gradients to accumulate; few rounds only where they
-follow each other exactly, or where there are as many as parameters, after the last gradient. Half of the time or more is the cost of calls and
+is taken out of a tensor in each round, no round makes a tensor of a shape that a product of another reads (modules side by side), or the
+backward pass has far more products than gradients to accumulate; few rounds only where they follow each other exactly, or where there are as
+many as parameters, after the last gradient. Half of the time or more is the cost of calls and
 of Python between them (``dispatch.py``). Change: the cost of one round and the work of all remain (over parameters: of one pass over the
 tensors); sums of gradients over the rounds, and zeros around the part that each took, go. Likely. Wrong where a round needs the
 result of the one before and no single call does the same.
@@ -112,12 +113,14 @@ def _claim(context: RuleContext) -> Claims:
 def _loops(context: RuleContext, calls: Calls) -> list[_Loop]:
     """The stretches of calls that are loops."""
     spans, n = context.trace["spans"], len(calls.row)
-    module = climb(
-        context.parent, calls.row.astype(np.int64), context.mask(context.training.modules)
-    )
+    modules = context.mask(context.training.modules)
+    module = climb(context.parent, calls.row.astype(np.int64), modules)
     takes = context.named(calls.row, _TAKES.match)
-    # What goes over the elements of a tensor may call another module for each.
+    # What goes over the elements of a tensor may call another module for each, and so may what calls modules side by side.
     each = np.bincount(module[takes & (module >= 0)], minlength=spans.n)
+    beside = np.flatnonzero(_is_apart(context, calls) & (module >= 0))
+    around = climb(context.parent, context.parent[module[beside]].astype(np.int64), modules)
+    each += np.bincount(around[around >= 0], minlength=spans.n)
     over = climb(context.parent, calls.row.astype(np.int64), each >= ROUNDS)
     holder = np.where(over >= 0, over, module)
     _, key = group_rows((calls.name, np.append(spans["name"], -1)[holder]))
@@ -158,6 +161,13 @@ def _loops(context: RuleContext, calls: Calls) -> list[_Loop]:
             place = at if at >= 0 else -2 - int(calls.name[chosen[name][0]])
             found.append(_Loop(chosen, rounds, place, left))
     return found
+
+
+def _is_apart(context: RuleContext, calls: Calls) -> Mask:
+    """Which products make no tensor of a shape that they read, as none of a row of equal layers could."""
+    apart = [use is not None and use.makes not in (None, *use.reads[:1]) for use in calls.uses]
+    mine = context.named(calls.row, PRODUCTS.match)
+    return mine & np.array(apart, np.bool_)[calls.kind] if apart else np.zeros_like(mine)
 
 
 def _parameters(context: RuleContext, calls: Calls) -> tuple[int, Mask]:
@@ -207,10 +217,24 @@ def _is_loop(
     least, most = (ROUNDS, ROUND) if known else (UNKNOWN_ROUNDS, UNKNOWN_ROUND)
     if takes >= rounds >= least and len(chosen) <= most * rounds:
         return True
+    if known and len(chosen) <= ROUND * rounds and _side_by_side(calls, chosen, products):
+        return True
     functions = calls.function[np.isin(calls.of, chosen[products])]
     again = int(context.named(functions, _PRODUCT_BACKWARD.match).sum())
     accumulated = context.per_step(context.rows_named(context.operators, _ACCUMULATE.match))
     return bool(accumulated and again >= SHARED * accumulated)
+
+
+def _side_by_side(calls: Calls, chosen: Ints, products: Mask) -> bool:
+    """Whether no product of some calls reads a tensor of a shape that one of these makes, as layers do."""
+    if not calls.uses:
+        return False
+    uses = [calls.uses[kind] for kind in unique_values(calls.kind[chosen]).tolist()]
+    mine = [calls.uses[kind] for kind in unique_values(calls.kind[chosen[products]]).tolist()]
+    made = {use.makes if use else None for use in uses}
+    return None not in made and made.isdisjoint(
+        read for use in mine if use for read in use.reads[:1]
+    )
 
 
 def _found(

@@ -273,7 +273,7 @@ def _called(context: RuleContext, call: Ints, start: Ints, end: Ints, callee: in
     name = format_names(list(named))
     what = f"calling {name}"
     if evaluates:
-        what = f"{'evaluation' if seen < every else 'running modules without gradients'} in {name}"
+        what = f"{'evaluation' if seen < every else 'running modules without a backward pass'} in {name}"
     often, rounds = python_loop(context, row)
     much = taken >= MUCH * context.windows.length and (not evaluates or seen < every)
     # Random numbers that the loop itself draws are its input.

@@ -36,16 +36,17 @@ def job(
     world: int | None = None,
     late: tuple[int, float] = (0, 0.0),
     after: np.ndarray | None = None,
+    loose: bool = False,
 ) -> list[Trace]:
     """Ranks without a device: in each step every rank works as long as ``work`` of shape (ranks, steps) says, µs, and then
     meets the others. ``rows``: of its input, of the same shape. ``late``: a rank that begins its first step so much later.
-    ``after``: how long each works once it has met them, of the same shape.
+    ``after``: how long each works once it has met them, of the same shape. ``loose``: each begins its next step as soon as it may,
+    though others still work.
     """
     ranks, steps = work.shape
     listed: list[list[Event]] = [[] for _ in range(ranks)]
-    begin = 10.0
+    starts = np.full(ranks, 10.0)
     for step in range(steps):
-        starts = np.full(ranks, begin)
         starts[late[0]] += late[1] if step == 0 else 0.0
         end = float((starts + work[:, step]).max()) + ALL_REDUCE + 10
         for rank, events in enumerate(listed):
@@ -69,7 +70,9 @@ def job(
             events.append(entry("cpu_op", "c10d::allreduce_", called, 5, **told))
             events.append(entry("user_annotation", "gloo:all_reduce", called + 1, moves, 2, **told))
             events.append(entry("cpu_op", "aten::div_", end, 5 + then))
-        begin = end + BETWEEN + 2 + (0.0 if after is None else float(after[:, step].max()))
+        starts = np.full(ranks, end + BETWEEN + 2) + (0.0 if after is None else after[:, step])
+        if not loose:
+            starts[:] = starts.max()
     group = {"pg_name": "0", "ranks": list(range(world or ranks)), "pg_size": world or ranks}
     return [
         trace_of(
@@ -148,6 +151,30 @@ def test_a_single_long_step_is_told_apart(ranks: int, at: int, factor: float, se
     assert at not in found.regular
     longer = work[ranks - 1, at] - np.median(work.max(axis=0))
     assert abs(once.each - longer * 1000) <= 0.1 * longer * 1000
+
+
+@examples(4)
+@given(
+    ranks=st.integers(2, 6),
+    every=st.integers(2, 4),
+    more=st.floats(1.0, 5.0),
+    seed=st.integers(0, 9),
+    data=st.data(),
+)
+def test_what_one_rank_does_at_the_end_of_some_steps_holds_these_back(
+    ranks: int, every: int, more: float, seed: int, data: st.DataObject
+) -> None:
+    """The others wait for it in their next step already."""
+    rank, steps = data.draw(st.integers(0, ranks - 1)), 3 * every + 2
+    busy = np.arange(every - 1, steps - 1, every)
+    after = np.zeros((ranks, steps))
+    after[rank, busy] = 1000 * more
+    found = judged(fleet_of(*job(noise(ranks, steps, seed), after=after, loose=True)))
+    assert found.hold is not None
+    assert (found.hold.ranks, found.hold.steps) == ((rank,), tuple(busy.tolist()))
+    assert np.abs(found.hold.held[busy] - 1_000_000 * more).max() <= 30_000
+    assert (found.hold.held <= found.length).all()
+    assert found.once == ()
 
 
 def test_a_straggler_and_a_single_step_are_two_things() -> None:

@@ -38,6 +38,17 @@ def test_the_others_wait_for_the_last_beyond_the_next_latest(
 
 
 @examples(5)
+@given(ranks=RANKS, steps=STEPS, seed=st.integers(0, 999))
+def test_no_wait_is_longer_than_its_step(ranks: int, steps: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    work, after = (random.exponential(2000, (ranks, steps)) + 50 for _ in range(2))
+    came = arrivals_of(fleet_of(*job(work, after=after, loose=True)).figures)
+    begin, stop, _ = came.figures.job_steps()
+    for rank in range(ranks):
+        assert (came.held(np.array([rank])) <= stop - begin).all()
+
+
+@examples(5)
 @given(
     ranks=st.integers(3, 6),
     steps=st.integers(5, 8),

@@ -130,6 +130,23 @@ def test_known_calls(name: str, what: str, certainty: str) -> None:
     assert finding["words"]["source"].partition("\n")[2].startswith("https://")
 
 
+@pytest.mark.parametrize("length", [300, 3000, 300_000])
+def test_a_known_call_is_not_the_work_however_much_it_takes(length: float) -> None:
+    pitch = length + 55
+    listed = [frame("main.py(3): main", 0, 4 * pitch + 1)]
+    listed += steps(*((number * pitch + 1, (number + 1) * pitch) for number in range(4)))
+    for number in range(4):
+        begin = number * pitch
+        listed += [
+            frame("nn.Module: Linear_0", begin + 2, 40),
+            span("cpu_op", "aten::linear", begin + 5, 30),
+            frame("<built-in function collect>", begin + 50, length),
+        ]
+    finding = told(made(listed))
+    assert finding["words"]["what"] == "garbage collection (gc.collect)"
+    assert finding["recoverable_ns"] == pytest.approx(1000 * length, rel=0.02)
+
+
 def test_evaluation_in_some_steps() -> None:
     own = [
         frame("train.py(40): validate", 0, 600),

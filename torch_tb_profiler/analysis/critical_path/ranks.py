@@ -28,7 +28,6 @@ from torch_tb_profiler.analysis.critical_path.walk import (
 )
 from torch_tb_profiler.analysis.distributed.arrivals import Latest
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.distributed.steps import job_steps
 from torch_tb_profiler.store.columns import Array, Ints, SpanRow, StepRow
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
@@ -129,7 +128,7 @@ class RanksPath(msgspec.Struct, frozen=True):
     or overlap.
 
     step: among the common steps. rank: index of the rank. start, end: ns on the common clock. cause: ``PathCause``.
-    event: row of spans of the rank, −1 none. begin, stop: of each common step (``job_steps``); both 0 where the path is not
+    event: row of spans of the rank, −1 none. begin, stop: of each common step (``RunFigures.job_steps``); both 0 where the path is not
     known.
     """
 
@@ -163,7 +162,7 @@ class RanksWalk:
 
     def paths(self) -> RanksPath:
         """The paths of all common steps, the longest first; those are not known that begin after ``MOST_OPENED``."""
-        begin, stop, last = self._bounds()
+        begin, stop, last = self._figures.job_steps()
         legs: dict[int, list[Leg]] = {}
         for step in np.argsort(begin - stop, kind="stable").tolist():
             if last[step] >= 0 and (self._most_spans is None or self._opened < MOST_OPENED):
@@ -173,39 +172,31 @@ class RanksWalk:
         return _path_of(legs, begin, stop)
 
     def to_latest(self, latest: Sequence[Latest]) -> RanksPath:
-        """The path of some steps to where the others waited longest for a rank."""
-        begin, _, _ = self._bounds()
+        """The path of some steps to where the others waited longest for a rank, or where it ends the step in which it fell behind."""
+        begin, until, _ = self._figures.job_steps()
         stop = np.zeros(len(begin), np.int64)
         waits, legs = self._figures.waits, dict[int, list[Leg]]()
         for one in latest:
             time, walk = int(waits.start[waits.last_entry[one.match]]), self._walk(one.rank)
-            floor = int(begin[one.step])
+            floor, end = int(begin[one.step]), int(until[one.step])
             if walk is not None and floor < time:
                 place = self._start_of(walk.path, one.rank, one.match, time)
+                if time > end:
+                    time, place = end, self._end_of(walk, one.rank, one.step, end)
                 legs[one.step] = self._back(one.step, floor, time, one.rank, walk, place)
                 stop[one.step] = time
         return _path_of(legs, np.where(stop > 0, begin, 0), stop)
-
-    def _bounds(self) -> tuple[Ints, Ints, Ints]:
-        """``(begin, end, rank that ends it)`` of the common steps, see ``job_steps``."""
-        figures = self._figures
-        # Steps of ranks that nothing ties to each other have no common path.
-        own = [
-            (number, *(times + self._offset[number] for times in (rank.step_start, rank.step_end)))
-            for number in figures.together.tolist()
-            for rank in (figures.ranks[number],)
-        ]
-        begin, end, last = job_steps(figures.ranks, figures.steps, own)
-        return begin.astype(np.int64), end.astype(np.int64), last
 
     def _path(self, step: int, begin: int, stop: int, rank: int) -> list[Leg]:
         """The legs of the path of a step, the first in time first."""
         walk = self._walk(rank)
         if walk is None:
             return []
+        return self._back(step, begin, stop, rank, walk, self._end_of(walk, rank, step, stop))
+
+    def _end_of(self, walk: _Met, rank: int, step: int, stop: int) -> WalkPosition:
         own = StepRow(int(np.flatnonzero(self._figures.steps.place[rank] == step)[-1]))
-        end_of = walk.path.end_of(own, stop - self._offset[rank])
-        return self._back(step, begin, stop, rank, walk, end_of)
+        return walk.path.end_of(own, stop - self._offset[rank])
 
     def _back(
         self, step: int, begin: int, time: int, rank: int, walk: _Met, place: WalkPosition

@@ -46,6 +46,8 @@ PLAIN = 0.1
 """Share of each of a few steps from which on these need no more."""
 SHARED = 2.0
 """Ranks that share a processor do the same work so many times as long as others at most: each gets its part."""
+RECURS = 3
+"""Steps from which on it can recur that the same ranks hold them back."""
 MOST_EVENTS, MOST_KINDS = 5, 3
 """Of the collectives at which a rank waits, those that are told."""
 CHANCE = 0.05
@@ -97,7 +99,7 @@ class Verdict(msgspec.Struct, frozen=True):
     """judged: the common steps whose path is known. length: of the path of each common step through all ranks, ns.
 
     hold: who holds back most of them, or those of which the input is largest. once: who holds back single ones, the
-    worst first. varying: ns of each regular step that now one, now another rank holds back by. uneven: who is given most
+    worst first. varying: ns by which now one, now another rank holds back the median one of the regular steps. uneven: who is given most
     and least input in all, and how many times as much. links: between whom transfers are slow. late: who begins the
     first step late, and by how much, ns. waiting: how long each rank waits for others in each common step with nothing beside
     it, ns, float64 of shape (ranks, steps). stages: of a pipeline, that wait for each other for long. turns: ranks of which within
@@ -210,11 +212,15 @@ def _who(
         return UNKNOWN
     ranks = int(figures.tied.sum())
     blames = [blame for blame in blames if blame.step in judged]
-    once = _once(blames, judged, length)
+    odd = _odd(blames, judged, length)
+    often = next((hold for hold in odd if _recurs(hold, odd, ranks)), None)
+    once = tuple(hold for hold in odd if hold is not often)
+    if 4 * sum(len(hold.steps) for hold in once) > len(judged):
+        once = ()
     apart = {step for hold in once for step in hold.steps}
     rest = [blame for blame in blames if blame.step not in apart]
     usual = np.array([step for step in judged.tolist() if step not in apart], np.int64)
-    always = _always(rest, usual, length, came)
+    always = _always(rest, usual, length, came) or often
     once = tuple(_after(hold, judged, length) for hold in once)
     part: tuple[int, ...] = ()
     if always is not None and 2 * len(always.ranks) >= ranks > 2:
@@ -234,7 +240,10 @@ def _who(
     shared = _by_input(rest, usual, length, given, ranks)
     if shared is not None:
         return Verdict("input", judged, length, shared, once)
-    held = sum(blame.held for blame in rest if blame.step in usual) / max(len(usual), 1)
+    by_step = np.zeros(len(length))
+    for blame in rest:
+        by_step[blame.step] = blame.held
+    held = float(np.median(by_step[usual])) if len(usual) else 0.0
     return Verdict("none", judged, length, None, once, held, given.uneven(usual), part=part)
 
 
@@ -340,8 +349,8 @@ def _times(figures: RunFigures, hold: Hold) -> float:
     return float(np.median(time[list(hold.ranks)])) / usual if usual else float("inf")
 
 
-def _once(blames: Sequence[Blame], judged: Ints, length: Ints) -> tuple[Hold, ...]:
-    """Steps that are far longer than the usual one, of which whoever holds them back explains most, and that are few."""
+def _odd(blames: Sequence[Blame], judged: Ints, length: Ints) -> tuple[Hold, ...]:
+    """Steps that are far longer than the usual one, of which whoever holds them back explains most, by who that is."""
     usual = float(np.median(length[judged]))
     spread = NORMAL_MAD * float(np.median(np.abs(length[judged] - usual)))
     limit = max(ODD_DEVIATIONS * spread, PLAIN * usual)
@@ -350,11 +359,17 @@ def _once(blames: Sequence[Blame], judged: Ints, length: Ints) -> tuple[Hold, ..
         more = length[blame.step] - usual
         if more > limit and 2 * blame.held >= more:
             found.setdefault((blame.rank, *blame.also), []).append(blame)
-    often = sum(map(len, found.values()))
-    if not found or 4 * often > len(judged):
-        return ()
     holds = [_hold(ranks, own, len(length)) for ranks, own in found.items()]
     return tuple(sorted(holds, key=lambda hold: -hold.held.sum()))
+
+
+def _recurs(hold: Hold, odd: Sequence[Hold], ranks: int) -> bool:
+    """Whether the same ranks hold odd steps back at a regular distance, or more of them than chance would have it."""
+    own, every = len(hold.steps), sum(len(one.steps) for one in odd)
+    if own < RECURS:
+        return False
+    regular = len(set(np.diff(hold.steps).tolist())) == 1 and own == every
+    return regular or by_chance(own, every, ranks, len(hold.ranks)) <= CHANCE
 
 
 def _after(hold: Hold, judged: Ints, length: Ints) -> Hold:

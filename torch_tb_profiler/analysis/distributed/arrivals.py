@@ -7,6 +7,7 @@
     rank 2   ──────────────────────[ transfer ]
                        ◀── price ──▶
 
+What a rank does at the end of a step keeps the others waiting in their next one: a wait is of the step in which the rank fell behind.
 Waiting beside which a device computes costs nothing, and is left out. Ranks that only transfers tie are the stages of
 a pipeline: these do different work, so how long they wait for each other is a bubble, and none of them is late.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.distributed.matching import gather
 from torch_tb_profiler.analysis.distributed.pipelines import directed
@@ -27,11 +29,14 @@ ALIKE = 0.8
 
 
 class Arrivals(msgspec.Struct, frozen=True):
-    """step: common step of each judged match, −1 of others; int64 of shape (matches,). Of shape (entries,): ``entry_step``, −1
-    outside; ``idle``, ns that it waited with nothing computing beside it; ``also``, whether it came as late as the last.
+    """begin, stop: of each common step of the job, ns on the common clock. step: common step in which the last rank of each judged match
+    fell behind, −1 of others; int64 of shape (matches,). Of shape (entries,): ``entry_step``, the step that has it, −1 outside; ``idle``,
+    ns that it waited with nothing computing beside it; ``also``, whether it came as late as the last.
     """
 
     figures: RunFigures
+    begin: Ints
+    stop: Ints
     step: Ints
     entry_step: Ints
     idle: Ints
@@ -64,7 +69,8 @@ class Arrivals(msgspec.Struct, frozen=True):
     def held(self, ranks: Ints) -> Array:
         """How long the others waited for some ranks in each common step, ns, float64."""
         waited = self.waited(np.isin(self.figures.matched.matches.rank, ranks))
-        return self.time(waited, self.step, len(self.figures.steps.names)).astype(np.float64)
+        time = self.time(waited, self.step, len(self.begin))
+        return np.minimum(time, self.stop - self.begin).astype(np.float64)
 
     def waiting(self, of_stages: bool = False) -> Array:
         """How long each rank waits for others with nothing computing beside it in each common step, ns, float64 of shape
@@ -91,8 +97,8 @@ class Arrivals(msgspec.Struct, frozen=True):
 
 class Latest(msgspec.Struct, frozen=True):
     """Who comes last in a step. ``rank``, ``also``: indices; ``also`` come as late. ``held``: ns that the others waited for them.
-    ``match``: where they waited longest; ``since``: when both the rank and the one that waited were last together, ns on the
-    common clock.
+    ``match``: where they waited longest; ``since``: when both the rank and the one that waited were last together in or before
+    the step, ns on the common clock.
     """
 
     step: int
@@ -113,7 +119,33 @@ def arrivals_of(figures: RunFigures) -> Arrivals:
     # A device computes first what was launched before, and the transfer comes last.
     moved = gather(matches, [(own.end - own.start) * own.on_device for own in ranks])
     idle = np.clip(exposed - np.maximum(moved - wait, 0), 0, wait)
-    return Arrivals(figures, step, entry_step, idle, _as_late(figures))
+    begin, stop, _ = figures.job_steps()
+    came = Arrivals(figures, begin, stop, step, entry_step, idle, _as_late(figures))
+    return replace(came, step=_fell_behind(came))
+
+
+def _fell_behind(came: Arrivals) -> Ints:
+    """The common step in which the last rank of each match fell behind; −1 of those that are not judged, or where it was not recorded.
+
+    ::
+
+        rank 0   [ step 1 ][ step 2 ──[ waits ]              Rank 1 begins step 2 as much later as it comes later:
+        rank 1   [ step 1 ── busy ──][ step 2 ──[            it fell behind in step 1.
+    """
+    figures, matches = came.figures, came.figures.matched.matches
+    time, following = came.waited(came.also)
+    begin, before = [], []
+    for number, rank in enumerate(figures.ranks):
+        place = figures.steps.place[number]
+        begin.append(np.append(rank.step_start + figures.aligned[number].offset, 0)[rank.step])
+        steps = np.array(rank.step_number, np.int64)
+        follows = (steps[1:] == steps[:-1] + 1) | (steps[1:] < 0)
+        before.append(np.concatenate(((-1,), np.where(follows, place[:-1], -1), (-1,)))[rank.step])
+    began, earlier = gather(matches, begin), gather(matches, before)
+    last = figures.waits.last_entry
+    known = (time > 0) & (came.entry_step[following] == came.step)
+    known &= figures.waits.arrival_rule & (2 * (began[last] - began[following]) > time)
+    return np.asarray(np.where(known, earlier[last], came.step))
 
 
 def _as_late(figures: RunFigures) -> Mask:
@@ -143,6 +175,7 @@ def latest_of_steps(came: Arrivals) -> list[Latest]:
     judged = np.flatnonzero((came.step >= 0) & (time > 0))
     key = np.where(came.step >= 0, last * steps + came.step, -1)
     held = came.time(waited, key, matches.ranks * steps).reshape(-1, steps)
+    held = np.minimum(held, came.stop - came.begin)
     most = held.argmax(axis=0)
     own = judged[last[judged] == most[came.step[judged]]]
     own = own[np.lexsort((time[own], came.step[own]))]
@@ -153,7 +186,8 @@ def latest_of_steps(came: Arrivals) -> list[Latest]:
         step, entries = int(came.step[match]), matches.of_match(match)
         rank = int(last[match])
         also = matches.rank[entries][came.also[entries]]
-        since = together.before(match, rank, int(matches.rank[following[match]]))
+        other = int(matches.rank[following[match]])
+        since = together.before(match, rank, other, int(came.stop[step]))
         also = also[also != rank]
         total = int(held[rank, step])
         found.append(Latest(step, rank, tuple(also.tolist()), total, match, since))
@@ -167,8 +201,10 @@ class _Together:
         self._figures = figures
         self._met: dict[tuple[int, int], Ints] = {}
 
-    def before(self, match: int, one: int, other: int) -> int:
-        """When the last of them came to the match of both before another one, ns on the common clock; very early if never."""
+    def before(self, match: int, one: int, other: int, stop: int) -> int:
+        """When the last of them came to the match of both before another one and before ``stop``, ns on the common clock; very early if
+        never.
+        """
         matches, waits = self._figures.matched.matches, self._figures.waits
         pair = (min(one, other), max(one, other))
         if pair not in self._met:
@@ -177,6 +213,6 @@ class _Together:
             begun = waits.start[waits.last_entry[met]]
             self._met[pair] = np.maximum.accumulate(begun[np.argsort(begun)]) if len(met) else met
         met = self._met[pair]
-        begin = int(waits.start[waits.last_entry[match]])
+        begin = min(int(waits.start[waits.last_entry[match]]), stop)
         at = int(np.searchsorted(met, begin, "left")) - 1
         return int(met[at]) if at >= 0 else int(np.iinfo(np.int64).min)

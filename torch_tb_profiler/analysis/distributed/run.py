@@ -25,6 +25,7 @@ from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.steps import (
     CommonSteps,
     common_steps,
+    job_steps,
     overlap_shares,
     waiting_shares,
 )
@@ -74,6 +75,17 @@ class RunFigures(msgspec.Struct, frozen=True):
         for rank in self.together.tolist():
             found = np.intersect1d(found, self.steps.place[rank])
         return found
+
+    def job_steps(self) -> tuple[Ints, Ints, Ints]:
+        """``(begin, end, rank that ends it)`` of the common steps, see ``steps.job_steps``."""
+        # Steps of ranks that nothing ties to each other have no common path.
+        own = [
+            (number, rank.step_start + ahead, rank.step_end + ahead)
+            for number in self.together.tolist()
+            for rank, ahead in ((self.ranks[number], self.aligned[number].offset),)
+        ]
+        begin, end, last = job_steps(self.ranks, self.steps, own)
+        return begin.astype(np.int64), end.astype(np.int64), last
 
 
 def run_figures(ranks: Sequence[Rank]) -> RunFigures:

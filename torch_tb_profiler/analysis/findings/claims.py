@@ -234,7 +234,8 @@ def is_the_work(context: RuleContext, path: PathTime, candidate: Candidate, acte
     if beside and context.training.housekeeping[candidate.row].all():
         return False
     if path.all_recorded(acted, context.steps):
-        return True
+        # What a known fix avoids is not what a model runs for, even if next to nothing else is left.
+        return not (candidate.words.get("source") and context.training.own.any())
     # Python of a module's own, without its operators, is not what it is there for.
     if not path.computes(acted):
         return False

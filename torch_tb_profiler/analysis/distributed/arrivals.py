@@ -129,8 +129,8 @@ def _fell_behind(came: Arrivals) -> Ints:
 
     ::
 
-        rank 0   [ step 1 ][ step 2 ──[ waits ]              Rank 1 begins step 2 as much later as it comes later:
-        rank 1   [ step 1 ── busy ──][ step 2 ──[            it fell behind in step 1.
+        rank 0   [ step 1 ][ step 2 ──[ waits ]              Rank 1 begins step 2 as much later as it comes later, and
+        rank 1   [ step 1 ── busy ──][ step 2 ──[            they did not meet since: it fell behind in step 1.
     """
     figures, matches = came.figures, came.figures.matched.matches
     time, following = came.waited(came.also)
@@ -145,6 +145,11 @@ def _fell_behind(came: Arrivals) -> Ints:
     last = figures.waits.last_entry
     known = (time > 0) & (came.entry_step[following] == came.step)
     known &= figures.waits.arrival_rule & (2 * (began[last] - began[following]) > time)
+    together, start = _Together(figures), figures.waits.start
+    for match in np.flatnonzero(known).tolist():
+        both = int(matches.rank[last[match]]), int(matches.rank[following[match]])
+        met = together.before(match, *both, int(start[following[match]]))
+        known[match] = met < began[last[match]]
     return np.asarray(np.where(known, earlier[last], came.step))
 
 

@@ -56,4 +56,4 @@ def _trace(path: str, stamp: tuple[int, int, int]) -> tuple[Trace, Facts]:
 
 @cache
 def _insight(path: str, stamp: tuple[int, int, int]) -> Insight:
-    return sidecar.read_insight(path)
+    return sidecar.read_derived(path, Insight)

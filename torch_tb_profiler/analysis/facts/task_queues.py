@@ -33,14 +33,12 @@ from torch_tb_profiler.store.roles import Role
 
 def launches_around(trace: Trace, row: Ints) -> Ints:
     """The runtime call in which the arrow to each device row begins; rows of spans, −1 none."""
-    spans, flows = trace["spans"], trace["flows"]
     launch = np.full(len(row), -1, np.int64)
-    begin = _sources(trace, row, AROUND_LAUNCH)
-    tied = np.flatnonzero(begin >= 0)
-    if not len(tied):
-        return launch
-    call = span_at(trace, flows["track"][begin[tied]], flows["time"][begin[tied]])
-    launch[tied] = np.where((call >= 0) & (spans["role"][call] == Role.RUNTIME), call, -1)
+    tied, track, time = _begins(trace, row, AROUND_LAUNCH)
+    if len(tied):
+        call = span_at(trace, track, time)
+        is_call = (call >= 0) & (trace["spans"]["role"][call] == Role.RUNTIME)
+        launch[tied] = np.where(is_call, call, -1)
     return launch
 
 
@@ -48,18 +46,12 @@ def operators_by_arrow(trace: Trace, tree: CallTree, row: Ints) -> Ints:
     """The operator at whose start the arrow to each device row begins; positions in the call tree,
     −1 none.
     """
-    spans, flows = trace["spans"], trace["flows"]
-    operator = np.full(len(row), -1, np.int64)
-    begin = _sources(trace, row, OPERATOR_TO_WORK)
-    tied = np.flatnonzero(begin >= 0)
-    if not len(tied):
-        return operator
-    # Of operators that begin together the last one is the innermost.
-    call = matching_points(
-        (spans["track"][tree.row], spans["start"][tree.row]),
-        (flows["track"][begin[tied]], flows["time"][begin[tied]]),
-    )
-    operator[tied] = np.where(call >= 0, tree.operator[call], -1)
+    spans, operator = trace["spans"], np.full(len(row), -1, np.int64)
+    tied, *begin = _begins(trace, row, OPERATOR_TO_WORK)
+    if len(tied):
+        # Of operators that begin together the last one is the innermost.
+        call = matching_points((spans["track"][tree.row], spans["start"][tree.row]), begin)
+        operator[tied] = np.where(call >= 0, tree.operator[call], -1)
     return operator
 
 
@@ -92,9 +84,8 @@ def operators_of_queue(trace: Trace, tree: CallTree, launch: Ints) -> Ints:
     return found
 
 
-def _sources(trace: Trace, row: Ints, category: str) -> Ints:
-    """The arrow of a category that ends at the start of each device row: the row of flows of its
-    begin, −1 none.
+def _begins(trace: Trace, row: Ints, category: str) -> tuple[Ints, Array, Ints]:
+    """``(place, track, time)`` of the begins of the arrows of a category that end at the start of device rows, by their places.
 
     Ends with one id are paired with its begins as they follow each other in the file.
     """
@@ -103,9 +94,8 @@ def _sources(trace: Trace, row: Ints, category: str) -> Ints:
     of_category = flows["category"] == number
     begins = np.flatnonzero(of_category & (flows["phase"] == ord("s")))
     ends = np.flatnonzero(of_category & (flows["phase"] != ord("s")))
-    source = np.full(len(row), -1, np.int64)
     if number < 0 or not len(begins) or not len(ends):
-        return source
+        return np.zeros(0, np.int64), flows["track"][:0], flows["time"][:0]
     at_end = matching_points(
         (flows["track"][ends], flows["time"][ends]), (spans["track"][row], spans["start"][row])
     )
@@ -115,9 +105,9 @@ def _sources(trace: Trace, row: Ints, category: str) -> Ints:
     begun, ended = same_keys([flows["id"][begins]], [flows["id"][ends_in_order]])
     partner = np.full(flows.n, -1, np.int64)
     partner[ends_in_order] = _paired(begins, begun, ended)
-    tied = np.flatnonzero(at_end >= 0)
-    source[tied] = partner[ends[at_end[tied]]]
-    return source
+    source = np.where(at_end >= 0, partner[ends[at_end]], -1)
+    tied = np.flatnonzero(source >= 0)
+    return tied, flows["track"][source[tied]], flows["time"][source[tied]]
 
 
 def _paired(begins: Ints, begun: Ints, ended: Ints) -> Ints:

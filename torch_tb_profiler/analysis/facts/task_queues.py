@@ -17,9 +17,8 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import matching_points, positions_of, same_keys
-from torch_tb_profiler.analysis.arrays.nesting import nest
 from torch_tb_profiler.analysis.facts.calltree import CallTree
-from torch_tb_profiler.analysis.facts.span_lookup import span_at
+from torch_tb_profiler.analysis.facts.span_lookup import innermost, span_at
 from torch_tb_profiler.store.categories import (
     AROUND_LAUNCH,
     DEQUEUED,
@@ -137,21 +136,7 @@ def _threads(trace: Trace) -> Array:
 
 def _around(trace: Trace, row: Ints, thread: Array, on: Array, time: Ints) -> Ints:
     """The innermost of some spans (rows) around points of threads; −1 none."""
-    spans = trace["spans"]
-    n = len(row)
-    track = np.concatenate((thread[spans["track"][row]], on))
-    begin = np.concatenate((spans["start"][row], time))
-    length = np.concatenate((spans["dur"][row], np.zeros(len(time), np.int64)))
-    is_point = np.arange(len(begin)) >= n
-    order = np.lexsort((is_point, -length, begin))
-    parent = np.full(len(begin), -1, np.int64)
-    nested = nest(track[order], begin[order], (begin + length)[order]).parent
-    parent[order] = np.where(nested >= 0, order[nested], -1)
-    around = parent[n:]
-    # Equal points enclose one another: the first of them has the span.
-    while len(inner := np.flatnonzero(around >= n)):
-        around[inner] = parent[around[inner]]
-    return np.append(row, -1)[around]
+    return innermost(trace, row, thread[trace["spans"]["track"][row]], on, time)
 
 
 def _operators_around(trace: Trace, tree: CallTree, thread: Array, on: Array, time: Ints) -> Ints:

@@ -100,25 +100,32 @@ def group_events(events: FunctionEvents, stacks: CallStacks, flops: Ints, by: Gr
 
 def _sums(events: FunctionEvents, included: Ints, group: Ints, n: int) -> dict[str, Array]:
     """Times are summed as floats in event order, like PyTorch's."""
-    host = np.where(events.on_device, 0.0, events.elapsed)
     times = {
-        "cpu_time_total": host,
+        key: np.bincount(group, weights=column[included], minlength=n)
+        for key, column in event_times(events).items()
+    }
+    sizes = event_sizes(events).items()
+    return times | {key: sum_by(group, n, column[included]) for key, column in sizes}
+
+
+def event_times(events: FunctionEvents) -> dict[str, Array]:
+    """Times of every event by PyTorch's names, µs, float64."""
+    return {
+        "cpu_time_total": np.where(events.on_device, 0.0, events.elapsed),
         "self_cpu_time_total": events.host_self,
         "device_time_total": events.device.total,
         "self_device_time_total": events.device.own,
     }
-    sums: dict[str, Array] = {
-        key: np.bincount(group, weights=column[included], minlength=n)
-        for key, column in times.items()
-    }
-    inside = np.flatnonzero(events.parent >= 0)
+
+
+def event_sizes(events: FunctionEvents) -> dict[str, Ints]:
+    """Bytes allocated less released in every event, and in it alone, by PyTorch's names."""
+    inside, none = np.flatnonzero(events.parent >= 0), events.on_device | events.is_async
+    sizes: dict[str, Ints] = {}
     for name, own in zip(("cpu_memory_usage", "device_memory_usage"), events.memory, strict=True):
         children = sum_by(events.parent[inside], len(events), own[inside])
-        sums[name] = sum_by(group, n, own[included])
-        sums[f"self_{name}"] = sum_by(
-            group, n, np.where(events.on_device | events.is_async, 0, own - children)[included]
-        )
-    return sums
+        sizes |= {name: own, f"self_{name}": np.where(none, 0, own - children)}
+    return sizes
 
 
 def input_shapes(events: FunctionEvents) -> tuple[Array, list[Shapes]]:

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, places_in, sum_by
+from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.key_averages.call_stacks import CallStacks, backward_functions
 from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents
@@ -140,22 +141,13 @@ def input_shapes(events: FunctionEvents) -> tuple[Array, list[Shapes]]:
 
 def concrete_values(text: str) -> list[Any]:
     """``Concrete Inputs``: the values of arguments that are no tensors, None of the others."""
-    try:
-        written = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        return []
-    if not isinstance(written, list):
-        return []
+    written = json_list(text) or []
     call = Call("", (), tuple(each if isinstance(each, str) else "" for each in written))
     return [call.value(index) for index in range(len(written))]
 
 
 def _read(text: str) -> Shapes:
-    try:
-        decoded = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        return ()
-    return tuple(_shape(entry) for entry in decoded) if isinstance(decoded, list) else ()
+    return tuple(map(_shape, json_list(text) or ()))
 
 
 def _shape(entry: object) -> tuple[int, ...]:

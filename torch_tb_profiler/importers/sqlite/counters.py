@@ -122,14 +122,9 @@ def network_metrics(database: Database, builder: TraceBuilder) -> None:
 
 def _cards(database: Database) -> dict[int, str]:
     """``globalId`` of the samples → name of the network card."""
-    names: dict[int, str] = {}
-    for rows in database.rows("TARGET_INFO_NIC_INFO", ["nicId"], ["name"]):
-        names.update((number, name) for number, name in rows.tuples("nicId", "name") if name)
-    cards: dict[int, str] = {}
-    for rows in database.rows("NIC_ID_MAP", ["nicId", "globalId"]):
-        pairs = rows.tuples("globalId", "nicId")
-        cards.update((card, names[number]) for card, number in pairs if number in names)
-    return cards
+    names = database.texts("TARGET_INFO_NIC_INFO", "nicId", "name")
+    cards = database.numbers("NIC_ID_MAP", "globalId", "nicId")
+    return {card: names[number] for card, number in cards.items() if names.get(number)}
 
 
 def _samples(

@@ -111,18 +111,10 @@ class _Recording:
         return f"rocpd_{kind}{self._ending}"
 
     def _texts(self, kind: str, *columns: str) -> dict[int, str]:
-        """The first text of a row's columns that is not empty, by its id."""
-        found: dict[int, str] = {}
-        for rows in self._database.rows(self._table(kind), ["id"], columns):
-            for number, *texts in rows.tuples("id", *columns):
-                found[number] = next(filter(None, texts), "")
-        return found
+        return self._database.texts(self._table(kind), "id", *columns)
 
     def _numbers(self, kind: str, column: str) -> dict[int, int]:
-        found: dict[int, int] = {}
-        for rows in self._database.rows(self._table(kind), ["id", column]):
-            found.update(rows.tuples("id", column))
-        return found
+        return self._database.numbers(self._table(kind), "id", column)
 
     def _named_numbers(self, kind: str) -> dict[int, int]:
         """The number that a stream or queue is called by, else its id."""

@@ -13,7 +13,6 @@ Source: ``rocpd_tables.sql`` and ``data_views.sql`` of rocprofiler-sdk (ROCm/roc
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -28,6 +27,7 @@ from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import ROLE_OF_CATEGORY, Role
+from torch_tb_profiler.untrusted import json_value
 
 _TABLE = regex(
     r"rocpd_(?:kernel_dispatch|memory_copy|region|memory_allocate|sample)(|_\w+)",
@@ -321,10 +321,7 @@ def _groups(items: Ints, size: Ints) -> Ints:
 
 
 def _value_in(text: str, key: str) -> object:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    value = json_value(text)
     return value.get(key) if isinstance(value, dict) else None
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, places_in, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, places_in, scatter, sum_by
 from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.key_averages.call_stacks import CallStacks, backward_functions
@@ -47,8 +47,7 @@ def scopes(events: FunctionEvents) -> Ints:
     """``at::RecordScope`` of every event as far as a file tells, −1 unknown: a file has none, but
     ``record_function`` regions are a category, and the engine calls functions of the graph by name.
     """
-    scope = np.full(len(events), -1, np.int64)
-    scope[is_annotation(events.role) & ~events.on_device] = USER_SCOPE
+    scope = scatter(len(events), is_annotation(events.role) & ~events.on_device, USER_SCOPE)
     scope[backward_functions(events)] = BACKWARD_FUNCTION
     return scope
 

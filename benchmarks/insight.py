@@ -74,7 +74,7 @@ def made(_: str, cache: str) -> dict[str, Any]:
     times = [time.perf_counter()]
     insight = build_insight(trace, facts, lambda done, total: times.append(time.perf_counter()))
     target = Path(cache) / "benchmark.safetensors"
-    sidecar.write_insight(target, insight)
+    sidecar.write_derived(target, insight)
     size = target.stat().st_size
     target.unlink()
     seconds = {name: b - a for name, a, b in zip(PARTS, times, times[1:], strict=False)}

@@ -300,7 +300,7 @@ def built(_: str, cache: str) -> dict[str, Any]:
     )
     end = time.perf_counter()
     target = Path(cache) / "benchmark.safetensors"
-    sidecar.write_timeline(target, timeline)
+    sidecar.write_derived(target, timeline)
     written = time.perf_counter() - end
     size = target.stat().st_size
     target.unlink()

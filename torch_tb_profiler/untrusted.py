@@ -5,6 +5,7 @@ what its writer may have meant it to do.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import stat
 import threading
@@ -134,6 +135,14 @@ def read_file(
     if max(len(content), status.st_size) > most:
         raise OSError(errno.EFBIG, f"it has more than {most} bytes")
     return content
+
+
+def json_value(text: str | bytes, otherwise: Any = None) -> Any:
+    """The value of a text in JSON; ``otherwise`` where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return otherwise
 
 
 def decoded(text: bytes, kind: Any = Any) -> Any:

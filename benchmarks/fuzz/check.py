@@ -39,8 +39,10 @@ from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store import sidecar
 from torch_tb_profiler.store.categories import CATEGORIES
+from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.tables.registry import OF_A_TRACE
 from torch_tb_profiler.views.timeline.tiles import top_level
 from torch_tb_profiler.web.route import ROUTES
@@ -208,10 +210,15 @@ def _expect_round_trip(path: Path, trace: Trace, facts: Facts) -> None:
 
 def _expect_derived(path: Path, opened: Opened) -> None:
     timeline, insight = timeline_of(opened).timeline, insight_of(opened).insight
-    sidecar.write_timeline(path, timeline)
-    _expect(_same(sidecar.read_timeline(path), timeline), "the timeline's sidecar holds all rows")
-    sidecar.write_insight(path, insight)
-    _expect(_same(sidecar.read_insight(path), insight), "the insight's sidecar holds all rows")
+    sidecar.write_derived(path, timeline)
+    _expect(
+        _same(sidecar.read_derived(path, Timeline), timeline),
+        "the timeline's sidecar holds all rows",
+    )
+    sidecar.write_derived(path, insight)
+    _expect(
+        _same(sidecar.read_derived(path, Insight), insight), "the insight's sidecar holds all rows"
+    )
 
 
 def _opened(path: Path, trace: Trace, facts: Facts) -> Opened:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from tests.builders.windows import steps, written
 from torch_tb_profiler import TraceFrames
 from torch_tb_profiler import open as open_trace
-from torch_tb_profiler.analysis.diff.rank_test import Sample, compare_samples, compare_steps
+from torch_tb_profiler.analysis.diff import rank_test
+from torch_tb_profiler.analysis.diff.rank_test import Sample, compare_samples
 from torch_tb_profiler.cli.checks import check_of
 from torch_tb_profiler.cli.main import main
 from torch_tb_profiler.views.diff.verdict import judged
@@ -26,6 +27,10 @@ pytestmark = pytest.mark.slow
 Lengths = Sequence[float]
 Series = NDArray[np.float64]
 LIMIT = 5.0
+
+
+def compare_steps(a: Series, b: Series) -> rank_test.Test:
+    return compare_samples([(Sample(a), Sample(b))])
 
 
 def gate(a: Series, b: Series, limit: float = LIMIT) -> bool | None:

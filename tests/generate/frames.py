@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.generate.columns import table_text
 from tests.generate.tables import python_list, within
-from torch_tb_profiler.analysis.critical_path.ranks_table import RANKS_PATH
+from torch_tb_profiler.analysis.critical_path.ranks_figures import RANKS_PATH
 from torch_tb_profiler.analysis.diff.experiments import EXPERIMENTS
 from torch_tb_profiler.analysis.diff.table import DIFF
 from torch_tb_profiler.analysis.what_if.table import WHAT_IF

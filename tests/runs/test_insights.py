@@ -26,6 +26,7 @@ from torch_tb_profiler.runs.sidecar_store import SidecarStore
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.store import sidecar
+from torch_tb_profiler.store.insight import Insight
 
 
 def dies_once(
@@ -43,8 +44,8 @@ def dies_once(
 def test_an_insight_comes_back_from_its_sidecar_as_it_was(tmp_path: Path) -> None:
     trace = trace_of(events(DRAWING))
     made = build_insight(trace, derive(trace))
-    sidecar.write_insight(tmp_path / "i.safetensors", made)
-    read = sidecar.read_insight(tmp_path / "i.safetensors")
+    sidecar.write_derived(tmp_path / "i.safetensors", made)
+    read = sidecar.read_derived(tmp_path / "i.safetensors", Insight)
     assert read.about == made.about
     assert read.strings.all() == made.strings.all()
     assert set(read.tables) == set(made.tables)

@@ -89,7 +89,7 @@ def _in_a_worker(trace: Path, tmp_path: Path, settings: Settings) -> Insight:
     finally:
         jobs.close()
     assert news[-1].error is None
-    return sidecar.read_insight(str(tmp_path / "insight.safetensors"))
+    return sidecar.read_derived(str(tmp_path / "insight.safetensors"), Insight)
 
 
 def _wait_for_end(news: list[News]) -> None:

@@ -17,6 +17,7 @@ from torch_tb_profiler.runs.loading import insight_of
 from torch_tb_profiler.runs.products import INSIGHT, make_insight
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store import sidecar
+from torch_tb_profiler.store.insight import Insight
 
 UNKNOWN = {
     "deviceProperties": [
@@ -87,7 +88,7 @@ def test_a_worker_process_makes_the_same(trace: Path, tmp_path: Path) -> None:
     imported, made = tmp_path / "trace.safetensors", tmp_path / "insight.safetensors"
     sidecar.write(imported, opened.trace, opened.facts)
     make_insight(str(imported), str(made), settings, lambda done, total: None)
-    assert "far_from_peak" in rules(sidecar.read_insight(made).about["findings"])
+    assert "far_from_peak" in rules(sidecar.read_derived(made, Insight).about["findings"])
 
 
 def test_only_insights_depend_on_the_file(tmp_path: Path) -> None:

@@ -46,9 +46,9 @@ def test_a_view_of_an_array_counts_nothing() -> None:
 def test_what_is_mapped_counts_nothing(tmp_path: Path) -> None:
     tables = {spec.name: spec.empty() for spec in INSIGHT_TABLES}
     strings = StringTable.of(["x" * 1_000_000])
-    sidecar.write_insight(tmp_path / "a", Insight(strings, tables, {}))
+    sidecar.write_derived(tmp_path / "a", Insight(strings, tables, {}))
     assert weight_of(Insight(strings, tables, {})) > 1_000_000
-    assert weight_of(sidecar.read_insight(tmp_path / "a")) < 300_000
+    assert weight_of(sidecar.read_derived(tmp_path / "a", Insight)) < 300_000
 
 
 def test_a_circle_ends() -> None:

@@ -171,7 +171,7 @@ def test_folders_and_files_are_made_for_this_user_alone(tmp_path: Path) -> None:
     try:
         cache = folder(tmp_path / "a" / "cache")
         sidecar = cache.sidecar(FOUND, "v1")
-        store.write_timeline(sidecar, Timeline({s.name: s.empty() for s in TIMELINE_TABLES}, {}))
+        store.write_derived(sidecar, Timeline({s.name: s.empty() for s in TIMELINE_TABLES}, {}))
     finally:
         os.umask(before)
     assert stat.S_IMODE(cache.path.stat().st_mode) == 0o700

@@ -10,9 +10,8 @@ import pytest
 
 from torch_tb_profiler.api.frames import TraceFrames
 from torch_tb_profiler.api.opening import open_path
-from torch_tb_profiler.api.sql import data_of
 from torch_tb_profiler.sql.engine import Limits, Result, run
-from torch_tb_profiler.sql.readable import Data
+from torch_tb_profiler.tables.source import TableSource
 
 Ask = Callable[..., Result]
 
@@ -25,10 +24,10 @@ def recording(repository: Path) -> TraceFrames:
 
 
 @pytest.fixture(scope="session")
-def data(recording: TraceFrames) -> Data:
-    return data_of(recording.context)
+def data(recording: TraceFrames) -> TableSource:
+    return recording.context.source()
 
 
 @pytest.fixture(scope="session")
-def ask(data: Data) -> Ask:
+def ask(data: TableSource) -> Ask:
     return lambda text, **limits: run(data, text, Limits(**limits))

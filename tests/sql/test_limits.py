@@ -11,7 +11,7 @@ import pytest
 from tests.sql.conftest import Ask
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.sql.engine import Limits, run
-from torch_tb_profiler.sql.readable import Data
+from torch_tb_profiler.tables.source import TableSource
 
 ENDLESS = "with recursive t(x) as (select 1 union all select x + 1 from t) "
 
@@ -72,11 +72,11 @@ def test_a_statement_leaves_nothing_to_the_next(ask: Ask) -> None:
     assert ask("select count(*) from kernels").rows == before
 
 
-def test_the_insight_is_made_only_for_those_who_ask(data: Data) -> None:
+def test_the_insight_is_made_only_for_those_who_ask(data: TableSource) -> None:
     def never() -> Any:
         pytest.fail("made")
 
-    without = msgspec.structs.replace(data, insight=never)
+    without = msgspec.structs.replace(data, derive=never)
     assert run(without, "select count(*) from kernels, steps, page.operators", Limits()).total == 1
 
 

@@ -12,11 +12,11 @@ from tests.sql.conftest import Ask
 from torch_tb_profiler.api.frames import TraceFrames
 from torch_tb_profiler.sql.arrow import arrow_table, arrow_texts
 from torch_tb_profiler.sql.listing import listed
-from torch_tb_profiler.sql.readable import Data
 from torch_tb_profiler.sql.tables import find, tables
 from torch_tb_profiler.store.columns import declared
 from torch_tb_profiler.store.strings import StringTable
 from torch_tb_profiler.tables.registry import TABLES
+from torch_tb_profiler.tables.source import TableSource
 
 
 @pytest.mark.slow
@@ -149,14 +149,14 @@ def test_texts_that_are_not_utf8_are_replaced() -> None:
 
 
 @pytest.mark.parametrize("name", ["start", "dur"])
-def test_columns_share_memory_with_the_trace(data: Data, name: str) -> None:
+def test_columns_share_memory_with_the_trace(data: TableSource, name: str) -> None:
     spans = data.trace["spans"]
     table = arrow_table(spans, lambda _: arrow_texts(data.facts.strings), numbered=False)
     [chunk] = table[name].chunks
     assert chunk.buffers()[1].address == spans[name].ctypes.data
 
 
-def test_texts_share_memory_with_the_trace(data: Data) -> None:
+def test_texts_share_memory_with_the_trace(data: TableSource) -> None:
     strings = data.facts.strings
     _, offsets, blob = arrow_texts(strings).buffers()
     assert offsets.address == strings.offsets.ctypes.data

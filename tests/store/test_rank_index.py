@@ -47,19 +47,19 @@ def test_a_round_trip_leaves_nothing_mapped(
 ) -> None:
     path = tmp_path / "r.safetensors"
     made = index_of(5)
-    sidecar.write_ranks(path, made)
+    sidecar.write_derived(path, made)
     monkeypatch.setattr(mmap, "mmap", lambda *_, **__: pytest.fail("mapped"))
-    assert raw(sidecar.read_ranks(path)) == raw(made)
+    assert raw(sidecar.read_derived(path, RankIndex)) == raw(made)
 
 
 def test_a_damaged_index_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "r.safetensors"
-    sidecar.write_ranks(path, index_of(9))
+    sidecar.write_derived(path, index_of(9))
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)
     with pytest.raises(SidecarError):
-        sidecar.read_ranks(path)
+        sidecar.read_derived(path, RankIndex)
     path.write_bytes(b"")
     with pytest.raises(SidecarError):
-        sidecar.read_ranks(path)
+        sidecar.read_derived(path, RankIndex)

@@ -267,17 +267,17 @@ def test_damage_of_a_file_above_the_limit(tmp_path: Path) -> None:
     tables = {s.name: s.empty() for s in TIMELINE_TABLES}
     slices = tables["slices"].spec
     tables["slices"] = slices.build(start=rows, dur=rows, event=rows)
-    sidecar.write_timeline(kept, Timeline(tables, {}))
+    sidecar.write_derived(kept, Timeline(tables, {}))
     size, chance = kept.stat().st_size, random.Random(5)
     assert size > sidecar.CHECK_WHOLE_BYTES
     with kept.open("r+b") as file:
         for offset in chance.choices(range(size - 1_700_000 * 20, size), k=25):
             os.link(kept, path)
             with _flipped(file, offset), pytest.raises(SidecarError):
-                list(sidecar.read_timeline(path)["slices"].values())
+                list(sidecar.read_derived(path, Timeline)["slices"].values())
             assert not path.exists()
     os.link(kept, path)
-    assert len(list(sidecar.read_timeline(path)["slices"].values())) == 3
+    assert len(list(sidecar.read_derived(path, Timeline)["slices"].values())) == 3
 
 
 @contextmanager
@@ -304,8 +304,8 @@ def _timeline(rows: int, seed: int = 1) -> Timeline:
 @pytest.mark.parametrize("rows", [0, 3])
 def test_a_timeline_comes_back(tmp_path: Path, rows: int) -> None:
     path, written = tmp_path / "a.timeline.safetensors", _timeline(rows)
-    sidecar.write_timeline(path, written)
-    timeline = sidecar.read_timeline(path)
+    sidecar.write_derived(path, written)
+    timeline = sidecar.read_derived(path, Timeline)
     assert timeline.about == written.about
     for name in written.tables:
         for column in written[name]:
@@ -314,14 +314,14 @@ def test_a_timeline_comes_back(tmp_path: Path, rows: int) -> None:
 
 def test_a_timeline_is_no_trace_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.timeline.safetensors"
-    sidecar.write_timeline(path, _timeline(3))
+    sidecar.write_derived(path, _timeline(3))
     with pytest.raises(SidecarError, match="layout"):
         sidecar.read(path)
     data = bytearray(path.read_bytes())
     data[-20] ^= 1
     path.write_bytes(data)
     with pytest.raises(SidecarError, match=r"checksum|written to meanwhile"):
-        sidecar.read_timeline(path)
+        sidecar.read_derived(path, Timeline)
     path.write_bytes(data[:-9])
     with pytest.raises(SidecarError):
-        sidecar.read_timeline(path)
+        sidecar.read_derived(path, Timeline)

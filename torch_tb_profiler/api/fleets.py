@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.critical_path.ranks_table import ranks_table
+from torch_tb_profiler.analysis.critical_path.ranks_figures import ranks_segments, ranks_table
 from torch_tb_profiler.api.trace_context import Steps, TraceContext, bounds
 from torch_tb_profiler.errors import BadRequest, NotFound, NotReady, ProfilerError
 from torch_tb_profiler.runs.fleet import Fleet, Fleets
@@ -136,11 +136,11 @@ def ranks_path(fleet: Fleet, chosen: Steps) -> DisplayTable:
     if chosen is not None and not len(step):
         raise IndexError(f"there is no step {first}; the run has {count}, counted from 0")
     workers = [(member.worker.rank, member.worker.name) for member in fleet.ranks]
-    table = ranks_table(path, fleet.open_rank, workers, np.isin(np.arange(count), step))
+    segments = ranks_segments(path, fleet.open_rank, np.isin(np.arange(count), step))
     names = [figures.steps.names[number] for number in step.tolist()]
     wall = (path.stop - path.begin)[step]
     errors = [clock.error for clock in figures.aligned if clock.error is not None]
-    return table.with_attributes(
+    return ranks_table(segments, workers).with_attributes(
         steps=list(zip(step.tolist(), names, wall.tolist(), strict=True)),
         clock_error_ns=max(errors, default=None),
         verdict=fleet_verdict(fleet),

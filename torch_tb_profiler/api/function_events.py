@@ -13,9 +13,10 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.key_averages.groups import (
     concrete_values,
+    event_sizes,
+    event_times,
     input_shapes,
     is_annotation,
     scopes,
@@ -214,20 +215,10 @@ def _places(profile: Profile) -> dict[str, list[Any]]:
 
 
 def _times_and_sizes(profile: Profile) -> dict[str, list[Any]]:
-    events, device = profile.events, profile.device is not None
-    inside = np.flatnonzero(events.parent >= 0)
-    columns: dict[str, list[Any]] = {
-        "cpu_time_total": np.where(events.on_device, 0.0, events.elapsed).tolist(),
-        "self_cpu_time_total": events.host_self.tolist(),
-        "device_time_total": (events.device.total * device).tolist(),
-        "self_device_time_total": (events.device.own * device).tolist(),
-    }
-    for name, own in zip(("cpu_memory_usage", "device_memory_usage"), events.memory, strict=True):
-        called = sum_by(events.parent[inside], len(events), own[inside])
-        none = events.on_device | events.is_async
-        columns[name] = own.tolist()
-        columns[f"self_{name}"] = np.where(none, 0, own - called).tolist()
-    return columns
+    events, times = profile.events, event_times(profile.events)
+    if profile.device is None:
+        times |= {key: np.zeros(len(events)) for key in times if "device" in key}
+    return {key: own.tolist() for key, own in (times | event_sizes(events)).items()}
 
 
 def _id(text: str) -> int | str:

@@ -92,21 +92,23 @@ def _object(worker: WorkerComparison) -> dict[str, object]:
 
 def _markdown(name: str, compared: Sequence[WorkerComparison]) -> Iterator[str]:
     from torch_tb_profiler.api.baselines import FIGURES
-    from torch_tb_profiler.cli.checks import row
-    from torch_tb_profiler.views.words.escapes import markdown_name, markdown_text
+    from torch_tb_profiler.views.words.escapes import markdown_name, markdown_table, markdown_text
 
     for worker in compared:
         yield f"## {markdown_name(worker.worker)} beside the baseline {markdown_name(name)}"
         yield ""
         yield markdown_text(worker.verdict.sentence)
         yield ""
-        yield "| per step | baseline | now |"
-        yield "| --- | ---: | ---: |"
-        for key, (label, unit) in FIGURES.items():
-            yield row(label, *(_value(value, unit) for value in worker.figures[key]))
-        for operator, a, b in worker.operators[:OPERATORS]:
-            if a != b:
-                yield row(markdown_name(operator), format_ns(a), format_ns(b))
+        figures = [
+            (label, *(_value(value, unit) for value in worker.figures[key]))
+            for key, (label, unit) in FIGURES.items()
+        ]
+        operators = [
+            (markdown_name(operator), format_ns(a), format_ns(b))
+            for operator, a, b in worker.operators[:OPERATORS]
+            if a != b
+        ]
+        yield from markdown_table(("per step", "baseline", "now"), [*figures, *operators], (1, 2))
         yield ""
 
 

@@ -27,8 +27,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Check budgets."""
     from torch_tb_profiler.api.baselines import check_budgets, read_budgets
-    from torch_tb_profiler.cli.checks import exit_code, row, write_junit
-    from torch_tb_profiler.views.words.escapes import markdown_name, markdown_text
+    from torch_tb_profiler.cli.checks import exit_code, write_junit
+    from torch_tb_profiler.views.words.escapes import markdown_name, markdown_table, markdown_text
 
     limits = read_budgets(Path(options.budgets))
     checks = check_budgets(limits, contexts(options))
@@ -38,9 +38,8 @@ def run(options: argparse.Namespace) -> int:
         write(json.dumps([dataclasses.asdict(check) for check in checks]) + "\n")
     else:
         words = {True: "held", False: "**missed**", None: "unknown"}
-        lines = ["| worker | budget | | |", "| --- | --- | --- | --- |"]
-        lines += [
-            row(markdown_name(c.worker), c.name, words[c.ok], markdown_text(c.said)) for c in checks
+        rows = [
+            (markdown_name(c.worker), c.name, words[c.ok], markdown_text(c.said)) for c in checks
         ]
-        write("\n".join(lines) + "\n")
+        write("\n".join(markdown_table(("worker", "budget", "", ""), rows)) + "\n")
     return exit_code(checks)

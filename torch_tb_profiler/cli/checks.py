@@ -55,8 +55,3 @@ def exit_code(checks: Sequence[Check]) -> int:
     for check in missed:
         say(f"{check.worker}: {check.name}: {check.said}")
     return MISSED if missed else 0
-
-
-def row(*cells: str) -> str:
-    """A row of a Markdown table."""
-    return f"| {' | '.join(cells)} |"

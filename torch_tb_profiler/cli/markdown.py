@@ -11,7 +11,7 @@ from torch_tb_profiler.cli.hints import hint
 from torch_tb_profiler.cli.recorded_names import RecordedNames
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.units import NARROW_SPACE, and_more, format_count
-from torch_tb_profiler.views.words.escapes import markdown_name, markdown_text
+from torch_tb_profiler.views.words.escapes import markdown_name, markdown_table, markdown_text
 
 NONE = RecordedNames()
 _CODE = regex(r"\\.")
@@ -164,14 +164,12 @@ def _named(text: str, names: Sequence[str], recorded: RecordedNames) -> str:
 
 def _table(block: Table, names: RecordedNames) -> list[str]:
     shown = [i for i, column in enumerate(block.columns) if column.kind != "bar"]
-    lines = [
-        f"| {' | '.join(markdown_text(block.columns[i].label) for i in shown)} |",
-        f"| {' | '.join('---:' if block.columns[i].kind == 'number' else '---' for i in shown)} |",
-        *(
-            f"| {' | '.join(_cell(row[i], block.columns[i], names) for i in shown)} |"
-            for row in block.rows
-        ),
-    ]
+    columns = [block.columns[i] for i in shown]
+    lines = markdown_table(
+        [markdown_text(column.label) for column in columns],
+        [[_cell(row[i], block.columns[i], names) for i in shown] for row in block.rows],
+        [place for place, column in enumerate(columns) if column.kind == "number"],
+    )
     more = and_more(block.total - len(block.rows))
     return [*lines, "", more] if more else lines
 

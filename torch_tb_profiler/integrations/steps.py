@@ -16,7 +16,6 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Literal
 
 from torch_tb_profiler.child_process import start
@@ -99,12 +98,7 @@ class StepRecorder:
         self.begin()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.end()
 
     def begin(self, step: int = 0) -> None:

@@ -22,6 +22,7 @@ from torch_tb_profiler.errors import BadRequest, SourceError
 from torch_tb_profiler.integrations.steps import StepRecorder
 from torch_tb_profiler.live.job_files import FOLDER, integer, members_of, register, shared_token
 from torch_tb_profiler.recording import rank_of_process
+from torch_tb_profiler.untrusted import json_value
 
 TOKEN_VARIABLE = "TORCH_TB_PROFILER_TOKEN"
 MOST_BODY = 64 << 10
@@ -216,10 +217,7 @@ class _Handler(BaseHTTPRequestHandler):
         if int(length) > MOST_BODY:
             self._answer(413, {"error": "The request is too long."})
             return
-        try:
-            asked = json.loads(self.rfile.read(int(length)))
-        except (ValueError, RecursionError):
-            asked = None
+        asked = json_value(self.rfile.read(int(length)))
         if not isinstance(asked, dict):
             self._answer(400, {"error": "The request is no JSON object."})
             return

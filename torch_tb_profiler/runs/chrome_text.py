@@ -83,13 +83,14 @@ class _Tracks:
 
     def __init__(self, trace: Trace) -> None:
         self._table, self._strings = trace["tracks"], trace.strings
-        self.pids, self.tids = (
+        pids, tids = (
             [
                 "null" if number < 0 else _id(trace.strings[number])
                 for number in self._table[c].tolist()
             ]
             for c in ("pid", "tid")
         )
+        self.at = [f'"pid":{pid},"tid":{tid}' for pid, tid in zip(pids, tids, strict=True)]
 
     def names(self) -> Iterator[bytes]:
         """The metadata events."""
@@ -105,7 +106,7 @@ class _Tracks:
                 known = value if key == "sort_index" else self._strings[value] if value >= 0 else ""
                 if known:
                     args = _encode({key: known}).decode()
-                    yield f'{{"ph":"M","name":"{event}","pid":{self.pids[track]},"tid":{self.tids[track]},"ts":0,"args":{args}}}'.encode()
+                    yield f'{{"ph":"M","name":"{event}",{self.at[track]},"ts":0,"args":{args}}}'.encode()
 
 
 def _id(text: str) -> str:
@@ -138,24 +139,20 @@ def _spans(trace: Trace, tracks: _Tracks, rows: Ints) -> Iterator[bytes]:
             more.append(f'"correlation":{correlation}')
         if external > 0:
             more.append(f'"External id":{external}')
-        yield (
-            f'{{"ph":"X","cat":{texts[category]},"name":{texts[name]},"pid":{tracks.pids[track]},"tid":{tracks.tids[track]},'
-            f'"ts":{_time(start + trace.origin_ns)},"dur":{_time(dur)},"args":{{{",".join(more)}}}}}'
-        ).encode("utf-8", "replace")
+        what = f'"cat":{texts[category]},"name":{texts[name]},{tracks.at[track]},"ts":{_time(start + trace.origin_ns)}'
+        text = f'{{"ph":"X",{what},"dur":{_time(dur)},"args":{{{",".join(more)}}}}}'
+        yield text.encode("utf-8", "replace")
 
 
 def _instants(trace: Trace, tracks: _Tracks, rows: Ints) -> Iterator[bytes]:
     instants, texts = trace["instants"], _Encoded(trace)
-    columns = [
-        instants[name][rows].tolist()
-        for name in ("time", "name", "category", "track", "phase", "args")
-    ]
-    for time, name, category, track, phase, args in zip(*columns, strict=True):
+    keys = ("time", "name", "category", "track", "phase", "args")
+    for time, name, category, track, phase, args in zip(
+        *(instants[key][rows].tolist() for key in keys), strict=True
+    ):
+        what = f'"cat":{texts[category]},"name":{texts[name]},{tracks.at[track]},"ts":{_time(time + trace.origin_ns)}'
         arguments = trace.strings[args] if args >= 0 else "{}"
-        yield (
-            f'{{"ph":"{chr(phase)}","cat":{texts[category]},"name":{texts[name]},"pid":{tracks.pids[track]},"tid":{tracks.tids[track]},'
-            f'"ts":{_time(time + trace.origin_ns)},"args":{arguments}}}'
-        ).encode("utf-8", "replace")
+        yield f'{{"ph":"{chr(phase)}",{what},"args":{arguments}}}'.encode("utf-8", "replace")
 
 
 class _Encoded(dict[int, str]):

@@ -228,16 +228,18 @@ class _Deciding:
 
     def _twice(self, members: Iterable[int]) -> tuple[int, int] | None:
         """Two files of one rank that were recorded at the same time; None if there are none."""
+        for own in self._by_rank(members):
+            own.sort(key=lambda i: self._files[i].begin or 0)
+            for a, b in pairwise(own):
+                if self._clash(self._files[a], self._files[b]):
+                    return a, b
+        return None
+
+    def _by_rank(self, members: Iterable[int]) -> Iterable[list[int]]:
         by_rank: dict[int | None, list[int]] = {}
         for i in members:
             by_rank.setdefault(self._ranks[i].number, []).append(i)
-        for own in by_rank.values():
-            if len(own) > 1:
-                own.sort(key=lambda i: self._files[i].begin or 0)
-                for a, b in pairwise(own):
-                    if self._clash(self._files[a], self._files[b]):
-                        return a, b
-        return None
+        return by_rank.values()
 
     @staticmethod
     def _clash(a: KnownFile, b: KnownFile) -> bool:
@@ -349,29 +351,14 @@ class _Deciding:
 
     def _add_job(self, members: Sequence[int]) -> None:
         job = self._next_job()
-        by_rank: dict[int | None, list[int]] = {}
-        for i in members:
-            by_rank.setdefault(self._ranks[i].number, []).append(i)
-        for own in by_rank.values():
+        for own in self._by_rank(members):
             # The name that it had before the others were imported, so that links to it stay.
             worker = min((self._files[i].name.worker for i in own), key=names.natural)
             self._add(worker, own, job, self._ranks[own[0]])
 
     def _undecided(self, members: Sequence[int]) -> None:
         """Files that are not imported: recordings of the process of their name, or of one of unknown job."""
-        place: dict[str, list[int]] = {}
-        for number, process in enumerate(self._processes):
-            for worker in {self._files[i].name.worker for i in process.files}:
-                place.setdefault(worker, []).append(number)
-        rest = []
-        for i in members:
-            known = place.get(self._files[i].name.worker, [])
-            if len(known) == 1:
-                process = self._processes[known[0]]
-                self._processes[known[0]] = replace(process, files=(*process.files, i))
-            else:
-                rest.append(i)
-        groups = self._by_worker(rest)
+        groups = self._without_process(members)
         ranks = {worker: self._told.get(worker, (None, "order")) for worker in groups}
         numbers = sorted(number for number, _ in ranks.values() if number is not None)
         sizes = [process.world_size for process in self._processes if process.world_size]
@@ -384,18 +371,7 @@ class _Deciding:
 
     def _extras(self) -> None:
         """Snapshots, memory timelines and stacks: with the process of their name, else behind all."""
-        place: dict[str, list[int]] = {}
-        for number, process in enumerate(self._processes):
-            for worker in {self._files[i].name.worker for i in process.files}:
-                place.setdefault(worker, []).append(number)
-        rest = []
-        for i, file in enumerate(self._files):
-            if file.name.extra and len(known := place.get(file.name.worker, [])) == 1:
-                process = self._processes[known[0]]
-                self._processes[known[0]] = replace(process, files=(*process.files, i))
-            elif file.name.extra:
-                rest.append(i)
-        groups = self._by_worker(rest)
+        groups = self._without_process(i for i, f in enumerate(self._files) if f.name.extra)
         told = names.told_ranks(list(groups))
         for (worker, own), (rank, source) in zip(groups.items(), told, strict=True):
             self._add(worker, own, self._next_job(), _Rank(rank, source, None), extra=True)
@@ -404,6 +380,21 @@ class _Deciding:
         file = self._files[i]
         source: names.RankSource = "order" if file.rank is None else "distributedInfo"
         return _Rank(file.rank, source, file.world_size)
+
+    def _without_process(self, members: Iterable[int]) -> dict[str, list[int]]:
+        """Adds files to the one process of their name; those without one, by worker."""
+        place: dict[str, list[int]] = {}
+        for number, process in enumerate(self._processes):
+            for worker in {self._files[i].name.worker for i in process.files}:
+                place.setdefault(worker, []).append(number)
+        rest = []
+        for i in members:
+            if len(known := place.get(self._files[i].name.worker, [])) == 1:
+                process = self._processes[known[0]]
+                self._processes[known[0]] = replace(process, files=(*process.files, i))
+            else:
+                rest.append(i)
+        return self._by_worker(rest)
 
     def _by_worker(self, members: Iterable[int]) -> dict[str, list[int]]:
         groups: dict[str, list[int]] = {}

@@ -151,6 +151,13 @@ def _late(module: str, function: str) -> Callable[..., Any]:
     return lambda *args: getattr(import_module(f"torch_tb_profiler.{module}"), function)(*args)
 
 
+def _kept(module: str, kind: str) -> Callable[[str], Any]:
+    """Reads what is kept of a type in ``store``; both modules are imported when it is called."""
+    types = f"torch_tb_profiler.store.{module}"
+    read = _late("store.sidecar", "read_derived")
+    return lambda path: read(path, getattr(import_module(types), kind))
+
+
 def _build_timeline(
     trace: Trace, facts: Facts, settings: Settings, report: Report | None = None
 ) -> Timeline:
@@ -197,16 +204,16 @@ TIMELINE: DerivedProduct[Timeline] = DerivedProduct(
     "timeline",
     "timeline",
     "torch_tb_profiler.runs.products:make_timeline",
-    _late("store.sidecar", "read_timeline"),
-    _late("store.sidecar", "write_timeline"),
+    _kept("timeline", "Timeline"),
+    _late("store.sidecar", "write_derived"),
     build=_build_timeline,
 )
 INSIGHT: DerivedProduct[Insight] = DerivedProduct(
     "insight",
     "analysis of the trace",
     "torch_tb_profiler.runs.products:make_insight",
-    _late("store.sidecar", "read_insight"),
-    _late("store.sidecar", "write_insight"),
+    _kept("insight", "Insight"),
+    _late("store.sidecar", "write_derived"),
     build=_build_insight,
     choices=lambda settings: str(_peaks_version(settings.peaks)),
     write_beside=_write_ranks,
@@ -215,8 +222,8 @@ RANKS: Product[RankIndex] = Product(
     "ranks",
     "index of the rank",
     INSIGHT.maker,
-    _late("store.sidecar", "read_ranks"),
-    _late("store.sidecar", "write_ranks"),
+    _kept("model", "RankIndex"),
+    _late("store.sidecar", "write_derived"),
 )
 DERIVED: tuple[DerivedProduct[Any], ...] = (TIMELINE, INSIGHT)
 make_timeline = TIMELINE.make

@@ -75,6 +75,11 @@ class _Running(msgspec.Struct, eq=False):
     cancelled: bool = False
     hung: bool = False
 
+    def cancel(self) -> None:
+        self.cancelled = True
+        if self.worker is not None:
+            self.worker.kill()
+
 
 class WorkQueue:
     """At most ``settings.workers`` jobs at a time (and one brief one that somebody waits for), the
@@ -138,11 +143,8 @@ class WorkQueue:
         """Take a job back; one that runs is ended."""
         with self._changed:
             self._waiting.pop(key, None)
-            running = self._running.pop(key, None)
-            if running is not None:
-                running.cancelled = True
-                if running.worker is not None:
-                    running.worker.kill()
+            if (running := self._running.pop(key, None)) is not None:
+                running.cancel()
 
     def counts(self) -> QueueCounts:
         """How much waits, runs and has ended."""
@@ -160,9 +162,7 @@ class WorkQueue:
             self._closed = True
             self._waiting.clear()
             for running in self._running.values():
-                running.cancelled = True
-                if running.worker is not None:
-                    running.worker.kill()
+                running.cancel()
             self._changed.notify_all()
             self._changed.wait_for(lambda: not self._threads, timeout=CLOSE_SECONDS)
         self.executor.close()

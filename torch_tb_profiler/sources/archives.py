@@ -16,7 +16,6 @@ import re
 import stat
 import zlib
 from collections.abc import Callable, Iterator
-from types import TracebackType
 from typing import IO, TYPE_CHECKING, Any, cast
 
 import msgspec
@@ -320,10 +319,5 @@ class _Owned:
     def __enter__(self) -> _Owned:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

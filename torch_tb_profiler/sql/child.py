@@ -11,13 +11,14 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.errors import NotReady, ProfilerError, SidecarError
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sql.engine import Limits, run
-from torch_tb_profiler.sql.readable import Data
 from torch_tb_profiler.store import mapped_files, sidecar
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
+from torch_tb_profiler.tables.source import TableSource
 
 
 def answer(
@@ -32,7 +33,8 @@ def answer(
         return _insight(asked["insight"], _stamp(asked["insight"]))
 
     try:
-        data = Data(*_trace(trace_sidecar, _stamp(trace_sidecar)), insight)
+        trace, facts = _trace(trace_sidecar, _stamp(trace_sidecar))
+        data = TableSource(trace, facts, insight, select(facts))
         with mapped_files.expect_readable():
             result = run(data, asked["text"], Limits(**asked["limits"]))
     except ProfilerError as error:
@@ -56,4 +58,4 @@ def _trace(path: str, stamp: tuple[int, int, int]) -> tuple[Trace, Facts]:
 
 @cache
 def _insight(path: str, stamp: tuple[int, int, int]) -> Insight:
-    return sidecar.read_insight(path)
+    return sidecar.read_derived(path, Insight)

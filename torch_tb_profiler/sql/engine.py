@@ -20,9 +20,9 @@ from torch_tb_profiler.units import format_bytes, format_count
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from torch_tb_profiler.sql.readable import Data
     from torch_tb_profiler.sql.statement import Statement
     from torch_tb_profiler.sql.tables import SqlTable
+    from torch_tb_profiler.tables.source import TableSource
 
 _BATCH = 2048
 _CLOSED = (
@@ -69,7 +69,7 @@ class Result:
         return f"The first {format_count(shown)} rows of {of}."
 
 
-def run(data: Data, text: str, limits: Limits) -> Result:
+def run(data: TableSource, text: str, limits: Limits) -> Result:
     """The result of one SELECT.
 
     Raises:
@@ -120,7 +120,7 @@ def _size(value: Any) -> int:
     return len(json.dumps(value, ensure_ascii=False)) if isinstance(value, (list, dict)) else 8
 
 
-def frame(data: Data, text: str, limits: Limits) -> DataFrame:
+def frame(data: TableSource, text: str, limits: Limits) -> DataFrame:
     """The whole result as a DataFrame; integers with unknown ones are ``Int64``. Raises as ``run`` does."""
     with _answered(data, text, limits) as (reader, *_):
         import pandas
@@ -148,7 +148,7 @@ def frame(data: Data, text: str, limits: Limits) -> DataFrame:
 
 @contextlib.contextmanager
 def _answered(
-    data: Data, text: str, limits: Limits
+    data: TableSource, text: str, limits: Limits
 ) -> Iterator[tuple[Any, threading.Event, Statement]]:
     """A reader of the result, what is set once the time is over, and what it is of."""
     check_installed()
@@ -201,20 +201,20 @@ def _config(limits: Limits) -> dict[str, Any]:
     }
 
 
-def _register(connection: Any, data: Data, named: list[SqlTable]) -> None:
+def _register(connection: Any, data: TableSource, named: list[SqlTable]) -> None:
     """Make the named tables known, and no others; a damaged sidecar is found here."""
     from torch_tb_profiler.sql.arrow import arrow_table, arrow_texts, display_table
     from torch_tb_profiler.sql.kinds import INSIGHT_TEXT
     from torch_tb_profiler.store.columns import Table
 
     if any(table.insight for table in named):
-        data.insight()  # what a server has yet to make is asked for before anything is built
+        data.derive()  # what a server has yet to make is asked for before anything is built
     texts: dict[str, Any] = {}
 
     def strings(unit: str) -> Any:
         if unit not in texts:
             of_insight = unit == INSIGHT_TEXT
-            table = data.insight().strings if of_insight else data.facts.strings
+            table = data.insight.strings if of_insight else data.facts.strings
             texts[unit] = arrow_texts(table)
         return texts[unit]
 

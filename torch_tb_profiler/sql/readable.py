@@ -23,28 +23,19 @@ from torch_tb_profiler.sql.readable_schema import (
     SAMPLES,
 )
 from torch_tb_profiler.store.columns import Array, Ints, Table, TableSpec
-from torch_tb_profiler.store.insight import Insight
-from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
+from torch_tb_profiler.tables.source import TableSource
 
 _COUNTER = ord("C")
-
-
-class Data(msgspec.Struct, frozen=True):
-    """What statements are answered from; ``insight`` is called once a statement needs it."""
-
-    trace: Trace
-    facts: Facts
-    insight: Callable[[], Insight]
 
 
 class Readable(msgspec.Struct, frozen=True):
     """A table for people."""
 
     spec: TableSpec
-    columns: Callable[[Data], Mapping[str, Any]]
+    columns: Callable[[TableSource], Mapping[str, Any]]
 
-    def build(self, data: Data) -> Table:
+    def build(self, data: TableSource) -> Table:
         """Its rows."""
         return self.spec.build(**self.columns(data))
 
@@ -54,7 +45,7 @@ def _at(values: Array, row: Array) -> Array:
     return np.append(values, values.dtype.type(-1))[row]
 
 
-def _calls(data: Data, row: Ints | slice) -> dict[str, Any]:
+def _calls(data: TableSource, row: Ints | slice) -> dict[str, Any]:
     """The columns that all tables of events have, for rows of spans."""
     trace, links = data.trace, data.facts["span_links"]
     spans, tracks = trace["spans"], trace["tracks"]
@@ -71,11 +62,11 @@ def _calls(data: Data, row: Ints | slice) -> dict[str, Any]:
     }
 
 
-def _of_role(data: Data, *roles: Role) -> Ints:
+def _of_role(data: TableSource, *roles: Role) -> Ints:
     return np.flatnonzero(np.isin(data.trace["spans"]["role"], roles))
 
 
-def _events(data: Data) -> dict[str, Any]:
+def _events(data: TableSource) -> dict[str, Any]:
     spans, links = data.trace["spans"], data.facts["span_links"]
     return _calls(data, slice(None)) | {
         **{key: spans[key] for key in ("category", "role", "correlation")},
@@ -84,7 +75,7 @@ def _events(data: Data) -> dict[str, Any]:
     }
 
 
-def _device_work(data: Data, row: Ints, arguments: tuple[str, ...]) -> dict[str, Any]:
+def _device_work(data: TableSource, row: Ints, arguments: tuple[str, ...]) -> dict[str, Any]:
     spans, links = data.trace["spans"], data.facts["span_links"]
     operator, launch = links["operator"][row], links["launch"][row]
     calls = _calls(data, row)
@@ -100,18 +91,18 @@ def _device_work(data: Data, row: Ints, arguments: tuple[str, ...]) -> dict[str,
     }
 
 
-def _kernels(data: Data) -> dict[str, Any]:
+def _kernels(data: TableSource) -> dict[str, Any]:
     arguments = tuple(column.name for column in KERNELS.columns[-8:])
     return _device_work(data, _of_role(data, Role.KERNEL), arguments)
 
 
-def _copies(data: Data) -> dict[str, Any]:
+def _copies(data: TableSource) -> dict[str, Any]:
     row = _of_role(data, Role.MEMCPY, Role.MEMSET)
     work = _device_work(data, row, ("device", "stream", "bytes"))
     return work | {"kind": data.trace["spans"]["role"][row]}
 
 
-def _operators(data: Data) -> dict[str, Any]:
+def _operators(data: TableSource) -> dict[str, Any]:
     trace, links = data.trace, data.facts["span_links"]
     spans, row = trace["spans"], _of_role(data, Role.OPERATOR)
     inside = _sums(links["parent"], spans["dur"], spans.n)
@@ -134,7 +125,7 @@ def _sums(key: Array, values: Array, n: int) -> Ints:
     return np.bincount(key[known], values[known], n).astype(np.int64)
 
 
-def _counters(data: Data) -> dict[str, Any]:
+def _counters(data: TableSource) -> dict[str, Any]:
     table, spans = data.trace["counter_args"], data.trace["spans"]
     row = table["span"]
     return {
@@ -145,7 +136,7 @@ def _counters(data: Data) -> dict[str, Any]:
     }
 
 
-def _samples(data: Data) -> dict[str, Any]:
+def _samples(data: TableSource) -> dict[str, Any]:
     table, tracks = data.trace["instants"], data.trace["tracks"]
     row = np.flatnonzero(table["phase"] == _COUNTER)
     track = table["track"][row]

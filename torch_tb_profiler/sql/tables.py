@@ -11,8 +11,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.figures.selection import select
-from torch_tb_profiler.sql.readable import READABLE, Data
+from torch_tb_profiler.sql.readable import READABLE
 from torch_tb_profiler.store.columns import Table, TableSpec
 from torch_tb_profiler.store.display import DisplaySpec, DisplayTable
 from torch_tb_profiler.store.fact_schema import FACT_TABLES
@@ -37,7 +36,7 @@ class SqlTable(msgspec.Struct, frozen=True):
 
     schema: str
     spec: TableSpec | DisplaySpec
-    build: Callable[[Data], Table | DisplayTable]
+    build: Callable[[TableSource], Table | DisplayTable]
     insight: bool
 
     @property
@@ -52,18 +51,15 @@ def _shown(name: str) -> SqlTable:
     spec = listed.computed.spec
     columns = tuple(c for c in spec.columns if c.name not in listed.without)
 
-    def build(data: Data) -> DisplayTable:
-        return listed.computed(
-            TableSource(data.trace, data.facts, data.insight, select(data.facts))
-        )
-
-    return SqlTable("page", replace(spec, columns=columns), build, listed.needs != "trace")
+    return SqlTable(
+        "page", replace(spec, columns=columns), listed.computed, listed.needs != "trace"
+    )
 
 
-def _stored(schema: str, name: str) -> Callable[[Data], Table]:
+def _stored(schema: str, name: str) -> Callable[[TableSource], Table]:
     if schema == "trace":
         return lambda data: data.trace[name]
-    return lambda data: data.facts[name] if schema == "facts" else data.insight()[name]
+    return lambda data: data.facts[name] if schema == "facts" else data.insight[name]
 
 
 def _all() -> Iterator[SqlTable]:

@@ -26,7 +26,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -50,15 +50,10 @@ from torch_tb_profiler.store.timeline_schema import TIMELINE_TABLES
 from torch_tb_profiler.untrusted import prepared
 
 T = TypeVar("T")
+D = TypeVar("D", Timeline, Insight, RankIndex)
 
 LAYOUT = "7"
 """Changes with the tables' columns or the format of this file."""
-TIMELINE_LAYOUT = "timeline 3"
-"""Changes with the tables' columns of timeline sidecars."""
-INSIGHT_LAYOUT = "insight 4"
-"""Changes with the tables' columns of insight sidecars."""
-RANKS_LAYOUT = "ranks 1"
-"""Changes with the columns of rank indexes."""
 ALIGN = 64
 MAX_HEADER_BYTES = 64 << 20
 CHECK_WHOLE_BYTES = 32 << 20
@@ -123,6 +118,22 @@ class _Check(msgspec.Struct, frozen=True):
             raise SidecarError(f"{os.path.basename(self.path)} {why}.", _ADVICE)
 
 
+class _Kept(NamedTuple):
+    """How what is made of a trace is kept. ``layout`` changes with the tables' columns; ``copied``: the file is not mapped."""
+
+    room: str
+    layout: str
+    specs: Sequence[TableSpec]
+    copied: bool = False
+
+
+_KEPT: dict[type, _Kept] = {
+    Timeline: _Kept("timeline", "timeline 3", TIMELINE_TABLES),
+    Insight: _Kept("insight", "insight 4", INSIGHT_TABLES),
+    RankIndex: _Kept("ranks", "ranks 1", RANK_TABLES, copied=True),
+}
+
+
 class _Arrays(dict[str, Array]):
     """The arrays of a file. ``checks``: those to be verified before their first use."""
 
@@ -154,34 +165,17 @@ def write(path: str | os.PathLike[str], trace: Trace, facts: Facts) -> None:
     _write_file(Path(path), arrays, told, about)
 
 
-def write_timeline(path: str | os.PathLike[str], timeline: Timeline) -> None:
-    """Write a timeline's sidecar.
+def write_derived(path: str | os.PathLike[str], made: Timeline | Insight | RankIndex) -> None:
+    """Write what was made of a trace.
 
     Raises:
         OSError: the folder is not writable.
     """
-    arrays = _arrays_of("timeline", timeline.tables)
-    _write_file(Path(path), arrays, {"layout": TIMELINE_LAYOUT}, {"about": timeline.about})
-
-
-def write_insight(path: str | os.PathLike[str], insight: Insight) -> None:
-    """Write an insight's sidecar.
-
-    Raises:
-        OSError: the folder is not writable.
-    """
-    arrays = {**_arrays_of_texts(insight.strings), **_arrays_of("insight", insight.tables)}
-    _write_file(Path(path), arrays, {"layout": INSIGHT_LAYOUT}, {"about": insight.about})
-
-
-def write_ranks(path: str | os.PathLike[str], index: RankIndex) -> None:
-    """Write a rank index.
-
-    Raises:
-        OSError: the folder is not writable.
-    """
-    arrays = {**_arrays_of_texts(index.strings), **_arrays_of("ranks", index.tables)}
-    _write_file(Path(path), arrays, {"layout": RANKS_LAYOUT}, {})
+    kept, fields = _KEPT[type(made)], msgspec.structs.asdict(made)
+    arrays = _arrays_of_texts(fields["strings"]) if "strings" in fields else {}
+    about = {"about": fields["about"]} if "about" in fields else {}
+    arrays |= _arrays_of(kept.room, made.tables)
+    _write_file(Path(path), arrays, {"layout": kept.layout}, about)
 
 
 def _arrays_of_texts(strings: StringTable) -> dict[str, Array]:
@@ -327,50 +321,21 @@ def read_head(path: str | os.PathLike[str]) -> tuple[Trace, Facts]:
         return _rebuild(None, about)
 
 
-def read_timeline(path: str | os.PathLike[str]) -> Timeline:
-    """Map a timeline's sidecar.
+def read_derived(path: str | os.PathLike[str], kind: type[D]) -> D:
+    """Map what ``write_derived`` wrote of a type; of a rank index nothing of the file stays open or mapped.
 
     Raises:
         SidecarError: as ``read``.
     """
-    return _read_file(
-        path,
-        TIMELINE_LAYOUT,
-        lambda arrays, about: Timeline(
-            _tables_of("timeline", TIMELINE_TABLES, arrays), about["about"]
-        ),
-    )
+    kept = _KEPT[kind]
 
+    def rebuild(arrays: _Arrays, about: dict[str, Any]) -> D:
+        fields: dict[str, Any] = {key: about[key] for key in ("about",) if key in about}
+        if "strings.blob" in arrays:
+            fields["strings"] = _texts_of(arrays)
+        return kind(tables=_tables_of(kept.room, kept.specs, arrays), **fields)
 
-def read_insight(path: str | os.PathLike[str]) -> Insight:
-    """Map an insight's sidecar.
-
-    Raises:
-        SidecarError: as ``read``.
-    """
-    return _read_file(
-        path,
-        INSIGHT_LAYOUT,
-        lambda arrays, about: Insight(
-            _texts_of(arrays),
-            _tables_of("insight", INSIGHT_TABLES, arrays),
-            about["about"],
-        ),
-    )
-
-
-def read_ranks(path: str | os.PathLike[str]) -> RankIndex:
-    """Read a rank index; nothing of the file stays open or mapped.
-
-    Raises:
-        SidecarError: as ``read``.
-    """
-    return _read_file(
-        path,
-        RANKS_LAYOUT,
-        lambda arrays, _: RankIndex(_texts_of(arrays), _tables_of("ranks", RANK_TABLES, arrays)),
-        copied=True,
-    )
+    return _read_file(path, kept.layout, rebuild, copied=kept.copied)
 
 
 def _read_file(

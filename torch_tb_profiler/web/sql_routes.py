@@ -20,6 +20,7 @@ from torch_tb_profiler.sql.engine import (
     run,
 )
 from torch_tb_profiler.sql.process import Statements
+from torch_tb_profiler.tables.source import TableSource
 from torch_tb_profiler.views.sql_wire import (
     SqlColumn,
     SqlExample,
@@ -29,6 +30,7 @@ from torch_tb_profiler.views.sql_wire import (
     SqlTableItem,
     SqlTablesPayload,
 )
+from torch_tb_profiler.views.steps import choose
 from torch_tb_profiler.views.wire import to_json
 from torch_tb_profiler.web.parameters import Text, Whole
 from torch_tb_profiler.web.route import route
@@ -58,13 +60,12 @@ def sql(
 
     asked = q or opening(opened.trace).statement
     limits = Limits(rows=rows)
+    ask = partial(catalogue.insight, *opened.key)
     if not opened.sidecar:  # it is kept nowhere, so no other process can map it
-        from torch_tb_profiler.sql.readable import Data
-
-        data = Data(opened.trace, opened.facts, lambda: catalogue.insight(*opened.key).insight)
+        whole = choose(opened.facts)
+        data = TableSource(opened.trace, opened.facts, lambda: ask().insight, whole)
         return _payload(asked, run(data, asked, limits), limits)
     insight = INSIGHT.path(opened.sidecar, settings)
-    ask = partial(catalogue.insight, *opened.key)
     return _payload(asked, statements.ask(opened.sidecar, insight, ask, asked, limits), limits)
 
 

@@ -18,7 +18,6 @@ from torch_tb_profiler.analysis.diff.rank_test import (
     MARGIN,
     Sample,
     compare_samples,
-    compare_steps,
     critical_rank,
     dependence,
     u_distribution,
@@ -32,6 +31,10 @@ Series = NDArray[np.float64]
 SHAPES = ["normal", "lognormal", "bimodal", "outliers"]
 SPREADS = [0.001, 0.01, 0.03, 0.1, 0.5]
 PAIRS = 200
+
+
+def compare_steps(a: Series, b: Series) -> rank_test.Test:
+    return compare_samples([(Sample(a), Sample(b))])
 
 
 def series(shape: str, steps: int, random: np.random.Generator, spread: float = 0.03) -> Series:

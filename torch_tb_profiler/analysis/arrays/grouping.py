@@ -264,9 +264,14 @@ def medians(group: Array, groups: int, values: Array) -> Array:
 
 def places_in(n: int, rows: Array, dtype: Any = np.int64) -> Ints:
     """Where each of ``n`` rows stands among some ``rows``, which are distinct; −1 of those that do not."""
-    place: Ints = np.full(n, -1, dtype)
-    place[rows] = np.arange(len(rows))
-    return place
+    return scatter(n, rows, np.arange(len(rows)), -1, dtype)
+
+
+def scatter(n: int, places: Array, values: Any, rest: float = -1, dtype: Any = np.int64) -> Array:
+    """An array of shape (n,) with values at their places, of several at one place the last, and ``rest`` elsewhere."""
+    found = np.full(n, rest, dtype)
+    found[places] = values
+    return found
 
 
 def mask_of(n: int, places: Array | Sequence[int]) -> Mask:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, scatter
 from torch_tb_profiler.analysis.arrays.nesting import BLOCK
 from torch_tb_profiler.native import kernels
 from torch_tb_profiler.native.kernels import compiled_as
@@ -111,8 +111,7 @@ def measure(points: Intervals, begin: Ints, end: Ints) -> Ints:
         # Intervals that follow each other may reach the same window.
         first = np.maximum(first, np.append(0, stop[:-1]))
         row = expand_ranges(first, np.maximum(stop - first, 0))
-        result = np.zeros(len(begin), np.int64)
-        result[row] = _measure(points, begin[row], end[row])
+        result = scatter(len(begin), row, _measure(points, begin[row], end[row]), 0)
         return result
     return _measure(points, begin, end)
 

@@ -18,7 +18,7 @@ import re
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, scatter, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.device_causes import latest_before
 from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
@@ -112,8 +112,7 @@ def _regions_of_backward(trace: Trace, facts: Facts, region: Array) -> Ints:
         number[forward], start[row[forward]], number[backward], start[row[backward]]
     )
     backward, forward = backward[tied >= 0], forward[tied[tied >= 0]]
-    of_function = np.full(spans.n + 1, -1, np.int64)
-    of_function[row[backward]] = spans["name"][region[row[forward]]]
+    of_function = scatter(spans.n + 1, row[backward], spans["name"][region[row[forward]]])
     is_function = mask_of(spans.n, row[backward])
     return of_function[nearest(facts["span_links"]["parent"], is_function)]
 

@@ -23,8 +23,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
+from torch_tb_profiler.analysis.critical_path.origins import origins
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
-from torch_tb_profiler.analysis.critical_path.ranks_table import origins
 from torch_tb_profiler.analysis.distributed.arrivals import Latest
 from torch_tb_profiler.analysis.distributed.rank import Rank
 from torch_tb_profiler.analysis.distributed.run import RunFigures

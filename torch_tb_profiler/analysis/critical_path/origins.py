@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import picked
 from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
 from torch_tb_profiler.analysis.facts.replay_calls import captured_calls, captured_operators
 from torch_tb_profiler.analysis.figures.source_lines import (
     RANKS,
@@ -16,9 +17,10 @@ from torch_tb_profiler.analysis.figures.source_lines import (
     shown_frames,
 )
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
-from torch_tb_profiler.store.columns import Array, Ints, Table
+from torch_tb_profiler.store.columns import Array, Ints, Table, unique_values
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.store.strings import StringBuilder, StringTable
 
 
 def names_of(trace: Trace, event: Ints) -> Array:
@@ -69,3 +71,37 @@ def lines_of(trace: Trace, facts: Facts, event: Ints, by: LineGroup = "own") -> 
         call = captured_calls(trace, facts, event, captured_rank >= least)
         name = np.where(call >= 0, picked(calls["name"], call), name)
     return shown_frames(facts, name)
+
+
+def origin_columns(
+    rank: Ints, event: Ints, open_rank: Callable[[int], RankTrace | None]
+) -> tuple[StringTable, dict[str, Ints]]:
+    """Name, operator, module and source line of events, each of a rank, as numbers of strings; −1 none."""
+    texts = StringBuilder()
+    columns = {
+        key: np.full(len(event), -1, np.int64) for key in ("name", "operator", "module", "line")
+    }
+    for number in unique_values(rank).tolist():
+        opened = open_rank(number)
+        own = np.flatnonzero(rank == number)
+        for key, found in (origins(opened, event[own]) if opened else {}).items():
+            columns[key][own] = texts.intern_all(found)
+            columns[key][own[np.array(found, object) == ""]] = -1
+    return texts.table(), columns
+
+
+def origins(opened: RankTrace, event: Ints) -> dict[str, list[str]]:
+    """Name, operator, module and source line of events of a rank, empty where there is none."""
+    trace, facts, insight = opened.trace, opened.facts, opened.insight
+
+    def texts(numbers: Array) -> list[str]:
+        used, place = np.unique(numbers, return_inverse=True)
+        distinct = facts.strings.many(used)
+        return [distinct[i] for i in place.tolist()]
+
+    return {
+        "name": texts(names_of(trace, event)),
+        "operator": texts(operators_of(trace, facts, event)),
+        "module": list(insight.strings.many(modules_of(insight.tables, event))),
+        "line": texts(lines_of(trace, facts, event)),
+    }

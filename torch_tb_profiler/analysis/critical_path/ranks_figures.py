@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import msgspec
@@ -10,9 +10,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
 from torch_tb_profiler.analysis.critical_path.lanes import PathSegments
+from torch_tb_profiler.analysis.critical_path.origins import origin_columns
 from torch_tb_profiler.analysis.critical_path.ranks import RanksPath, RankTrace
-from torch_tb_profiler.analysis.critical_path.ranks_table import origin_columns
 from torch_tb_profiler.analysis.critical_path.table import (
+    CRITICAL_PATH,
     KEYS,
     KINDS,
     Window,
@@ -26,6 +27,29 @@ RanksGroup = Literal["rank", "event", "operator", "module", "line"]
 """What a row of the table is one of, each on one rank."""
 
 _C = DisplayColumn
+_OF_ONE = {column.name: column for column in CRITICAL_PATH.columns}
+RANKS_PATH = DisplaySpec(
+    "ranks_path",
+    "What the end of each step waited for on any rank, back to its begin, in time order; the segments of a step cover"
+    " it, from when the last rank begins it until the last begins the next, without hole or overlap. Times are on the"
+    " common clock of the ranks.",
+    (
+        _OF_ONE["kind"],
+        _C("step", "id", "", "Number of the step among those of the run, from 0."),
+        _C("rank", "id", "", "The rank.", optional=True, unit="rank"),
+        _C("worker", "text", "", "Name of its worker."),
+        _C("start_ns", "time", "", "Begin, after the first event of the run."),
+        _OF_ONE["dur_ns"],
+        _OF_ONE["name"],
+        _C(
+            "event",
+            "row",
+            "",
+            "Its number in the trace of the worker; missing where nothing was recorded.",
+        ),
+        *(_OF_ONE[key] for key in ("operator", "module", "line")),
+    ),
+)
 _WORKER = "Place of its worker among ``workers``."
 PATH_RANKS = DisplaySpec(
     "path_ranks",
@@ -85,6 +109,23 @@ def ranks_segments(
     start, end = path.start[row] - origin, path.end[row] - origin
     return RanksSegments(
         strings, origin, path.step[row], rank, start, end, path.cause[row], event, **columns
+    )
+
+
+def ranks_table(segments: RanksSegments, workers: Sequence[tuple[int | None, str]]) -> DisplayTable:
+    """The segments one by one; ``workers``: rank and name of each index of a rank."""
+    own = [workers[number] for number in segments.rank.tolist()]
+    return RANKS_PATH.build(
+        segments.strings,
+        kind=KEYS[segments.cause].tolist(),
+        rank=[rank for rank, _ in own],
+        worker=[worker for _, worker in own],
+        start_ns=segments.start + segments.origin,
+        dur_ns=segments.end - segments.start,
+        **{
+            key: getattr(segments, key)
+            for key in ("step", "event", "name", "operator", "module", "line")
+        },
     )
 
 

@@ -7,9 +7,14 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, picked, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import measure
-from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
+from torch_tb_profiler.analysis.critical_path.origins import (
+    lines_of,
+    modules_of,
+    names_of,
+    operators_of,
+)
 from torch_tb_profiler.analysis.facts.earlier_work import left_out
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.operators import operator_rows, operators_have_device_time
@@ -132,8 +137,7 @@ def critical_path_table(
     path = insight["critical_path"]
     chosen = np.flatnonzero(mask(selection, path["step"]))
     event = path["event"][chosen].astype(np.int64)
-    paths = insight["span_paths"]["path"]
-    modules = picked(module_names_of(insight)[paths], event)
+    modules = modules_of(insight.tables, event)
     return CRITICAL_PATH.build(
         facts.strings,
         kind=KEYS[path["cause"][chosen]].tolist(),

@@ -129,11 +129,6 @@ class Test(msgspec.Struct, frozen=True):
         return False if max(-self.low, self.high) <= MARGIN else None
 
 
-def compare_steps(a: Floats, b: Floats) -> Test:
-    """Compare the step times of both sides, in order, ns."""
-    return _compare(Sample(a), Sample(b))
-
-
 def compare_samples(pairs: Sequence[tuple[Sample, Sample]]) -> Test:
     """The mean over pairs of workers of the comparison of their step times.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import largest_by
+from torch_tb_profiler.analysis.arrays.grouping import largest_by, scatter
 from torch_tb_profiler.analysis.diff.side import Side, distinct
 from torch_tb_profiler.analysis.diff.significance import Floats, Moments
 from torch_tb_profiler.analysis.figures.kernels import short_name
@@ -125,8 +125,7 @@ def _examples(side: Side, names: list[str]) -> Ints:
     table = np.array([row_of_name.get(text, -1) for text in side.insight.strings.all()], np.int64)
     operator = np.flatnonzero((paths["kind"] == PathKind.OPERATOR) & (cost > 0))
     operator = operator[np.argsort(cost[operator], kind="stable")]
-    event = np.full(len(names) + 1, -1, np.int64)
-    event[table[paths["name"][operator]]] = paths["event"][operator]
+    event = scatter(len(names) + 1, table[paths["name"][operator]], paths["event"][operator])
     return event[:-1]
 
 
@@ -154,6 +153,5 @@ def _main_launchers(side: Side, numbers: Ints) -> list[str]:
     pairs, group = distinct(np.searchsorted(numbers, work["name"][used]) * len(texts) + by)
     total = np.bincount(group, weights=side.of_work["total"][used], minlength=len(pairs))
     order = np.argsort(total, kind="stable")
-    main = np.zeros(n, np.int64)
-    main[pairs[order] // len(texts)] = pairs[order] % len(texts)
+    main = scatter(n, pairs[order] // len(texts), pairs[order] % len(texts), 0)
     return [texts[number] for number in main.tolist()]

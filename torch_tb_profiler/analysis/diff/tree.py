@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import places_in
+from torch_tb_profiler.analysis.arrays.grouping import places_in, scatter
 from torch_tb_profiler.analysis.arrays.nesting import subtree_totals
 from torch_tb_profiler.analysis.diff.changes import status_of
 from torch_tb_profiler.analysis.diff.side import Side, distinct
@@ -106,8 +106,7 @@ class _Launched:
         rows, pairs = rows[order], pairs[order]
         calls, total = (sums[key][rows] / max(side.count, 1) for key in ("calls", "total"))
         cells = side.cells(side.insight["work_steps"])
-        example = np.zeros(work.n, np.int64)
-        example[cells["work"]] = cells["event"]
+        example = scatter(work.n, cells["work"], cells["event"], 0)
         event = example[rows]
         below: dict[int, list[int]] = {}
         path = pairs // max(len(names), 1)
@@ -156,8 +155,7 @@ def _column(costs: PathCosts, launched: _Launched, path: Ints, work: Ints, paren
                     values[node] = inside[key][node]
                 if above in missing:
                     inside[key][above] += values[node]
-    event = np.full(len(path), -1, np.int64)
-    event[path >= 0] = costs.event[path[path >= 0]]
+    event = scatter(len(path), path >= 0, costs.event[path[path >= 0]])
     event[work >= 0] = launched.event[work[work >= 0]]
     names = [
         costs.name[i] if i >= 0 else launched.name[k] if k >= 0 else ""

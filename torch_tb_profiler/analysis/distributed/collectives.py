@@ -30,6 +30,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     occurrences,
     places_in,
     positions_of,
+    scatter,
 )
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.calltree import is_call
@@ -406,8 +407,7 @@ def _usual(of_rank: Ints, kind: Ints, count: Array) -> Ints:
     voted_kind, voted = kind[first][votes], count[first][votes]
     order = np.lexsort((voted, -voters, voted_kind))
     opens = order[np.unique(voted_kind[order], return_index=True)[1]]
-    usual = np.zeros(int(kind.max()) + 1, np.int64)
-    usual[voted_kind[opens]] = voted[opens]
+    usual = scatter(int(kind.max()) + 1, voted_kind[opens], voted[opens], 0)
     return usual
 
 
@@ -425,8 +425,7 @@ def _out_of_place(kind: Ints, cell: Ints, position: Ints, start: Ints, end: Ints
     total = np.bincount(cell, weights=np.where(near, end - closes, 0))
     late = np.rint(total / np.maximum(overlap, 1)).astype(np.int64)[cell]
     apart = ~near & ((start - late > closes) | (opens > end - late))
-    example = np.zeros(len(count), np.int64)
-    example[cell] = kind
+    example = scatter(len(count), cell, kind, 0)
     kinds = int(kind.max(initial=-1)) + 1
     odd = mask_of(kinds, example[overlap < _LEAST_SHARE * count])
     odd[kind[apart]] = True

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from msgspec.structs import asdict
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, scatter, sum_by
 from torch_tb_profiler.analysis.distributed.alignment import ClockOffset
 from torch_tb_profiler.analysis.distributed.collectives import Matches
 from torch_tb_profiler.analysis.distributed.rank import SHARES, Rank
@@ -135,8 +135,7 @@ def own_waits(rank: int, count: int, matches: Matches, waits: Waits) -> Ints:
     entry = matches.of_rank(rank)
     # Of those that the profilers' start spoiled nothing is known.
     entry = entry[~waits.spoiled[matches.match[entry]]]
-    wait = np.full(count, -1, np.int64)
-    wait[matches.row[entry]] = waits.wait[entry]
+    wait = scatter(count, matches.row[entry], waits.wait[entry])
     return wait
 
 

@@ -14,6 +14,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     picked,
     places_in,
     positions_of,
+    scatter,
     sum_by,
 )
 from torch_tb_profiler.analysis.arrays.nesting import nearest, subtree_totals, with_ancestors
@@ -182,8 +183,7 @@ def _works(trace: Trace, operators: _Operators, has_device: bool, texts: StringB
     first, group = group_rows(tuple(columns.values()))
     signatures = {key: column[first] for key, column in columns.items()}
     table = _workloads_table(trace, signatures, texts)
-    of_operator = np.full(len(name), NONE, np.int32)
-    of_operator[relevant] = group
+    of_operator = scatter(len(name), relevant, group, NONE, np.int32)
     matrix = np.isin(table["unit"], [texts.intern("matrix")])
     return _Works(table, of_operator, table["flops"] >= 0, matrix)
 
@@ -238,8 +238,7 @@ def _steps(
     # Operators without device work beneath them have nothing to sum up.
     marked = np.flatnonzero(operators.marked)
     position = places_in(n + 1, marked, np.int32)
-    total = np.zeros(n, np.int64)
-    total[marked] = subtree_totals(position[operators.above[marked]], own[marked])
+    total = scatter(n, marked, subtree_totals(position[operators.above[marked]], own[marked]), 0)
     counted_or_busy = np.flatnonzero(
         (works.of >= 0) & (counted | (total > 0) | np.append(works.modelled, np.False_)[works.of])
     )
@@ -374,8 +373,7 @@ def attributed_work(trace: Trace, facts: Facts, tree: CallTree) -> AttributedWor
     works, pieces = _pieces(trace, works, call, device)
     main = main_pieces(pieces)
     row = operators.row[: operators.own]
-    of_span = np.full(trace["spans"].n, NONE, np.int32)
-    of_span[row] = works.of[: operators.own]
+    of_span = scatter(trace["spans"].n, row, works.of[: operators.own], NONE, np.int32)
     call = np.where(call < operators.own, call, NONE)
     flops, moved = (
         attributed_amounts(pieces, main, works.table[key]) for key in ("flops", "bytes")

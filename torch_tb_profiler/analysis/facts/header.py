@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any
 
@@ -11,6 +10,7 @@ import msgspec
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.process_roles import vendor_of
+from torch_tb_profiler.untrusted import json_value
 
 _VENDOR_OF_NAME = (
     (regex(r"\bamd\b|instinct|radeon|\bmi\d{2,3}", re.I), "amd"),
@@ -177,8 +177,5 @@ def vendor(trace: Trace, runtime_names: list[str], categories: list[str], has_de
 
 def json_list(text: str) -> list[Any] | None:
     """The list that a text is; None where it is none."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    value = json_value(text)
     return value if isinstance(value, list) else None

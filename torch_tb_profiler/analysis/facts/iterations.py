@@ -24,6 +24,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     extreme_by,
     group_rows,
     picked,
+    scatter,
     sum_by,
 )
 from torch_tb_profiler.analysis.arrays.intervals import (
@@ -252,8 +253,7 @@ def _short(text: str) -> str:
 
 def phase_of_steps(iterations: Table, steps: int) -> Ints:
     """A number per step, the same for steps of the same phase; steps without an iteration are of one kind."""
-    phase = np.full(steps, -1, np.int64)
-    phase[iterations["step"]] = iterations["phase"]
+    phase = scatter(steps, iterations["step"], iterations["phase"])
     return phase
 
 
@@ -319,8 +319,7 @@ def _phases(group: Ints, groups: int, phase: Array) -> Array:
     seen = np.zeros((groups, len(PHASES)), np.bool_)
     seen[group, phase] = True
     prefill, decode, mixed, _, draft = seen.T
-    choice = np.full(groups, PHASES.index("other"), np.uint8)
-    choice[draft] = PHASES.index("draft")
+    choice = scatter(groups, draft, PHASES.index("draft"), PHASES.index("other"), np.uint8)
     choice[decode] = PHASES.index("decode")
     choice[prefill] = PHASES.index("prefill")
     choice[mixed | (prefill & decode)] = PHASES.index("mixed")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import picked
+from torch_tb_profiler.analysis.arrays.grouping import picked, scatter
 from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.arrays.nesting import nest_rows
 from torch_tb_profiler.analysis.facts.calltree import CallTree, is_call
@@ -26,8 +26,7 @@ def enclosing_spans(trace: Trace) -> Array:
     """Per row of spans the innermost enclosing host span or frame; −1 none. int32."""
     spans = trace["spans"]
     row = np.flatnonzero(host_mask(trace)).astype(np.int32)
-    parent = np.full(spans.n, -1, np.int32)
-    parent[row] = picked(row, nest_rows(spans, row).parent)
+    parent = scatter(spans.n, row, picked(row, nest_rows(spans, row).parent), -1, np.int32)
     return parent
 
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import extreme_by, places_in
+from torch_tb_profiler.analysis.arrays.grouping import extreme_by, places_in, scatter
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.device_owners import Launches, owners_of_work
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
@@ -123,8 +123,7 @@ def find_ranks(trace: Trace) -> MergedRanks | None:
 
 def _names(trace: Trace, processes: _Processes, column: str) -> list[str]:
     """What the metadata call each process."""
-    number = np.full(len(processes.texts), -1, np.int64)
-    number[processes.of_track] = trace["tracks"][column]
+    number = scatter(len(processes.texts), processes.of_track, trace["tracks"][column])
     return trace.strings.many(number)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import picked, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import picked, positions_of, scatter
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
 from torch_tb_profiler.store.model import Facts, Trace
@@ -69,8 +69,7 @@ def replayed_calls(
     key = with_callers(own, width, parent)
     replay, call = key // width, key % width
     above = parent[call] if len(key) else key
-    step_of = np.full(replays.n, -1, np.int64)
-    step_of[replayed["replay"]] = step
+    step_of = scatter(replays.n, replayed["replay"], step)
     return ReplayedCalls(
         call=call,
         above=np.where(above >= 0, np.searchsorted(key, replay * width + above), -1),

@@ -19,7 +19,7 @@ from enum import IntEnum
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.grouping import positions_of, scatter
 from torch_tb_profiler.analysis.facts.calltree import CallTree
 from torch_tb_profiler.analysis.facts.device_causes import DeviceCauses
 from torch_tb_profiler.analysis.facts.host_names import distinct
@@ -88,8 +88,7 @@ def match_replays(trace: Trace, tree: CallTree, caused: DeviceCauses) -> Replays
     is_replayed = (caused.launch >= 0) & tree.names.graph_launch[spans["name"][caused.launch]]
     work = np.flatnonzero(is_replayed)
     launch, at = np.unique(caused.launch[work], return_inverse=True)
-    replay = np.full(len(caused.row), NONE, np.int64)
-    replay[work] = at
+    replay = scatter(len(caused.row), work, at, NONE)
     captured = np.full(len(caused.row), NONE, np.int64)
     graph = np.full(len(launch), NONE, np.int64)
     evidence = np.full(len(launch), Evidence.NONE, np.uint8)

@@ -52,23 +52,24 @@ def _keys(track_a: Array, time_a: Ints, track_b: Array, time_b: Ints) -> tuple[I
 
 
 def _around(trace: Trace, track: Array, time: Ints) -> Ints:
-    """Rows of the innermost spans around points, −1 none; points nest as zero-length spans."""
+    """Rows of the innermost spans around points, −1 none."""
+    rows = np.flatnonzero(mask_of(trace["tracks"].n, track)[trace["spans"]["track"]])
+    return innermost(trace, rows, trace["spans"]["track"][rows], track, time)
+
+
+def innermost(trace: Trace, row: Ints, place: Array, on: Array, time: Ints) -> Ints:
+    """The innermost of some spans (rows), each at a place, around points ``(on, time)`` of these places; −1 none."""
     spans = trace["spans"]
-    # Equal points would enclose one another.
-    first, group = group_rows((track, time))
-    track, time = track[first], time[first]
-    is_wanted = mask_of(trace["tracks"].n, track)
-    rows = np.flatnonzero(is_wanted[spans["track"]])
-    n = len(rows)
-    begin = np.concatenate((spans["start"][rows], time))
-    length = np.concatenate((spans["dur"][rows], np.zeros(len(time), np.int64)))
+    # Points nest as spans of no length; equal ones would enclose one another.
+    first, group = group_rows((on, time))
+    place, n = np.concatenate((place, on[first])), len(row)
+    begin = np.concatenate((spans["start"][row], time[first]))
+    length = np.concatenate((spans["dur"][row], np.zeros(len(first), np.int64)))
     order = np.lexsort((-length, begin))
-    nested = nest(
-        np.concatenate((spans["track"][rows], track))[order], begin[order], (begin + length)[order]
-    )
+    nested = nest(place[order], begin[order], (begin + length)[order])
     parent = np.full(len(begin), -1, np.int64)
     parent[order] = np.where(nested.parent >= 0, order[nested.parent], -1)
-    return np.append(rows, -1)[parent[n:]][group]
+    return np.append(row, -1)[parent[n:]][group]
 
 
 _BEGIN, _FINISH = ord("s"), ord("f")

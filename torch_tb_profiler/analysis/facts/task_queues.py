@@ -17,9 +17,8 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import matching_points, positions_of, same_keys
-from torch_tb_profiler.analysis.arrays.nesting import nest
 from torch_tb_profiler.analysis.facts.calltree import CallTree
-from torch_tb_profiler.analysis.facts.span_lookup import span_at
+from torch_tb_profiler.analysis.facts.span_lookup import innermost, span_at
 from torch_tb_profiler.store.categories import (
     AROUND_LAUNCH,
     DEQUEUED,
@@ -33,14 +32,12 @@ from torch_tb_profiler.store.roles import Role
 
 def launches_around(trace: Trace, row: Ints) -> Ints:
     """The runtime call in which the arrow to each device row begins; rows of spans, −1 none."""
-    spans, flows = trace["spans"], trace["flows"]
     launch = np.full(len(row), -1, np.int64)
-    begin = _sources(trace, row, AROUND_LAUNCH)
-    tied = np.flatnonzero(begin >= 0)
-    if not len(tied):
-        return launch
-    call = span_at(trace, flows["track"][begin[tied]], flows["time"][begin[tied]])
-    launch[tied] = np.where((call >= 0) & (spans["role"][call] == Role.RUNTIME), call, -1)
+    tied, track, time = _begins(trace, row, AROUND_LAUNCH)
+    if len(tied):
+        call = span_at(trace, track, time)
+        is_call = (call >= 0) & (trace["spans"]["role"][call] == Role.RUNTIME)
+        launch[tied] = np.where(is_call, call, -1)
     return launch
 
 
@@ -48,18 +45,12 @@ def operators_by_arrow(trace: Trace, tree: CallTree, row: Ints) -> Ints:
     """The operator at whose start the arrow to each device row begins; positions in the call tree,
     −1 none.
     """
-    spans, flows = trace["spans"], trace["flows"]
-    operator = np.full(len(row), -1, np.int64)
-    begin = _sources(trace, row, OPERATOR_TO_WORK)
-    tied = np.flatnonzero(begin >= 0)
-    if not len(tied):
-        return operator
-    # Of operators that begin together the last one is the innermost.
-    call = matching_points(
-        (spans["track"][tree.row], spans["start"][tree.row]),
-        (flows["track"][begin[tied]], flows["time"][begin[tied]]),
-    )
-    operator[tied] = np.where(call >= 0, tree.operator[call], -1)
+    spans, operator = trace["spans"], np.full(len(row), -1, np.int64)
+    tied, *begin = _begins(trace, row, OPERATOR_TO_WORK)
+    if len(tied):
+        # Of operators that begin together the last one is the innermost.
+        call = matching_points((spans["track"][tree.row], spans["start"][tree.row]), begin)
+        operator[tied] = np.where(call >= 0, tree.operator[call], -1)
     return operator
 
 
@@ -92,9 +83,8 @@ def operators_of_queue(trace: Trace, tree: CallTree, launch: Ints) -> Ints:
     return found
 
 
-def _sources(trace: Trace, row: Ints, category: str) -> Ints:
-    """The arrow of a category that ends at the start of each device row: the row of flows of its
-    begin, −1 none.
+def _begins(trace: Trace, row: Ints, category: str) -> tuple[Ints, Array, Ints]:
+    """``(place, track, time)`` of the begins of the arrows of a category that end at the start of device rows, by their places.
 
     Ends with one id are paired with its begins as they follow each other in the file.
     """
@@ -103,9 +93,8 @@ def _sources(trace: Trace, row: Ints, category: str) -> Ints:
     of_category = flows["category"] == number
     begins = np.flatnonzero(of_category & (flows["phase"] == ord("s")))
     ends = np.flatnonzero(of_category & (flows["phase"] != ord("s")))
-    source = np.full(len(row), -1, np.int64)
     if number < 0 or not len(begins) or not len(ends):
-        return source
+        return np.zeros(0, np.int64), flows["track"][:0], flows["time"][:0]
     at_end = matching_points(
         (flows["track"][ends], flows["time"][ends]), (spans["track"][row], spans["start"][row])
     )
@@ -115,9 +104,9 @@ def _sources(trace: Trace, row: Ints, category: str) -> Ints:
     begun, ended = same_keys([flows["id"][begins]], [flows["id"][ends_in_order]])
     partner = np.full(flows.n, -1, np.int64)
     partner[ends_in_order] = _paired(begins, begun, ended)
-    tied = np.flatnonzero(at_end >= 0)
-    source[tied] = partner[ends[at_end[tied]]]
-    return source
+    source = np.where(at_end >= 0, partner[ends[at_end]], -1)
+    tied = np.flatnonzero(source >= 0)
+    return tied, flows["track"][source[tied]], flows["time"][source[tied]]
 
 
 def _paired(begins: Ints, begun: Ints, ended: Ints) -> Ints:
@@ -147,21 +136,7 @@ def _threads(trace: Trace) -> Array:
 
 def _around(trace: Trace, row: Ints, thread: Array, on: Array, time: Ints) -> Ints:
     """The innermost of some spans (rows) around points of threads; −1 none."""
-    spans = trace["spans"]
-    n = len(row)
-    track = np.concatenate((thread[spans["track"][row]], on))
-    begin = np.concatenate((spans["start"][row], time))
-    length = np.concatenate((spans["dur"][row], np.zeros(len(time), np.int64)))
-    is_point = np.arange(len(begin)) >= n
-    order = np.lexsort((is_point, -length, begin))
-    parent = np.full(len(begin), -1, np.int64)
-    nested = nest(track[order], begin[order], (begin + length)[order]).parent
-    parent[order] = np.where(nested >= 0, order[nested], -1)
-    around = parent[n:]
-    # Equal points enclose one another: the first of them has the span.
-    while len(inner := np.flatnonzero(around >= n)):
-        around[inner] = parent[around[inner]]
-    return np.append(row, -1)[around]
+    return innermost(trace, row, thread[trace["spans"]["track"][row]], on, time)
 
 
 def _operators_around(trace: Trace, tree: CallTree, thread: Array, on: Array, time: Ints) -> Ints:

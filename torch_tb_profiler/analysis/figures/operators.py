@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, join_knowledge, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, join_knowledge, scatter, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import ancestry
 from torch_tb_profiler.analysis.facts.flags import Attribution, Within
 from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
@@ -208,8 +208,7 @@ def _spread(
 ) -> dict[str, Array]:
     """Columns of the calls of each of ``n`` groups of rows of ``operators``."""
     steps = facts["operator_steps"]
-    group = np.full(facts["operators"].n, -1, np.int64)
-    group[row] = group_of
+    group = scatter(facts["operators"].n, row, group_of)
     of_cell = np.where(mask(selection, steps["step"]), group[steps["operator"]], -1)
     calls = spread(facts["operator_calls"], of_cell, n)
     shown = ("mean", "median", "deviation", "min", "max")

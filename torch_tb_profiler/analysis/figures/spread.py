@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import sorted_within, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import scatter, sorted_within, sum_by
 from torch_tb_profiler.store.columns import Array, Ints, Table
 
 
@@ -42,8 +42,7 @@ def spread(calls: Table, group_of_row: Ints, groups: int) -> dict[str, Array]:
 
 
 def _of_all(values: Array, some: Ints, groups: int) -> Array:
-    every = np.full(groups, np.nan if values.dtype.kind == "f" else -1, values.dtype)
-    every[some] = values
+    every = scatter(groups, some, values, np.nan if values.dtype.kind == "f" else -1, values.dtype)
     return every
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from functools import reduce
 from itertools import pairwise
 
-import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, group_rows, matching_points
@@ -21,6 +20,7 @@ from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringTable
+from torch_tb_profiler.untrusted import json_value
 
 _LEFT_OUT = (
     ("autograd/__init__", "_make_grads"),
@@ -194,8 +194,4 @@ def _are_frames(events: FunctionEvents, innermost: Ints) -> bool:
 
 def _entries(text: str) -> list[str]:
     """A recorded ``Call stack`` as frames, innermost first."""
-    try:
-        decoded = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        decoded = text
-    return [entry for entry in str(decoded).split(";") if entry]
+    return [entry for entry in str(json_value(text, text)).split(";") if entry]

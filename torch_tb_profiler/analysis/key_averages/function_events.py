@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, places_in
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, places_in, scatter
 from torch_tb_profiler.analysis.arrays.nesting import depths, nearest, nest, with_ancestors
 from torch_tb_profiler.analysis.facts.host_names import HIDDEN, distinct
 from torch_tb_profiler.analysis.facts.operators import operator_arguments
@@ -217,8 +217,7 @@ def _memory(
     """Bytes of every event; spans and records each keep their order when merged."""
     columns = []
     for of_hosts, of_records in zip(within, standalone.bytes, strict=True):
-        column = np.zeros(len(row), np.int64)
-        column[(row >= 0) & ~np.isin(role, _DEVICE)] = of_hosts
+        column = scatter(len(row), (row >= 0) & ~np.isin(role, _DEVICE), of_hosts, 0)
         column[row < 0] = of_records
         columns.append(column)
     return columns[0], columns[1]
@@ -257,8 +256,7 @@ def _tree(track: Array, start: Ints, end: Ints, host: Mask, name: Array) -> tupl
     same[nested] = (name[hosts[nested]] == name[hosts[inner[nested]]]) & (
         siblings[inner[nested]] == 1
     )
-    parent = np.full(len(track), -1, np.int64)
-    parent[hosts[nested]] = hosts[nearest(inner, ~same)[inner[nested]]]
+    parent = scatter(len(track), hosts[nested], hosts[nearest(inner, ~same)[inner[nested]]])
     is_kept = np.ones(len(track), np.bool_)
     is_kept[hosts] = ~same
     return parent, is_kept

@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, places_in, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, places_in, scatter, sum_by
+from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.key_averages.call_stacks import CallStacks, backward_functions
 from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents
@@ -46,8 +47,7 @@ def scopes(events: FunctionEvents) -> Ints:
     """``at::RecordScope`` of every event as far as a file tells, −1 unknown: a file has none, but
     ``record_function`` regions are a category, and the engine calls functions of the graph by name.
     """
-    scope = np.full(len(events), -1, np.int64)
-    scope[is_annotation(events.role) & ~events.on_device] = USER_SCOPE
+    scope = scatter(len(events), is_annotation(events.role) & ~events.on_device, USER_SCOPE)
     scope[backward_functions(events)] = BACKWARD_FUNCTION
     return scope
 
@@ -100,25 +100,32 @@ def group_events(events: FunctionEvents, stacks: CallStacks, flops: Ints, by: Gr
 
 def _sums(events: FunctionEvents, included: Ints, group: Ints, n: int) -> dict[str, Array]:
     """Times are summed as floats in event order, like PyTorch's."""
-    host = np.where(events.on_device, 0.0, events.elapsed)
     times = {
-        "cpu_time_total": host,
+        key: np.bincount(group, weights=column[included], minlength=n)
+        for key, column in event_times(events).items()
+    }
+    sizes = event_sizes(events).items()
+    return times | {key: sum_by(group, n, column[included]) for key, column in sizes}
+
+
+def event_times(events: FunctionEvents) -> dict[str, Array]:
+    """Times of every event by PyTorch's names, µs, float64."""
+    return {
+        "cpu_time_total": np.where(events.on_device, 0.0, events.elapsed),
         "self_cpu_time_total": events.host_self,
         "device_time_total": events.device.total,
         "self_device_time_total": events.device.own,
     }
-    sums: dict[str, Array] = {
-        key: np.bincount(group, weights=column[included], minlength=n)
-        for key, column in times.items()
-    }
-    inside = np.flatnonzero(events.parent >= 0)
+
+
+def event_sizes(events: FunctionEvents) -> dict[str, Ints]:
+    """Bytes allocated less released in every event, and in it alone, by PyTorch's names."""
+    inside, none = np.flatnonzero(events.parent >= 0), events.on_device | events.is_async
+    sizes: dict[str, Ints] = {}
     for name, own in zip(("cpu_memory_usage", "device_memory_usage"), events.memory, strict=True):
         children = sum_by(events.parent[inside], len(events), own[inside])
-        sums[name] = sum_by(group, n, own[included])
-        sums[f"self_{name}"] = sum_by(
-            group, n, np.where(events.on_device | events.is_async, 0, own - children)[included]
-        )
-    return sums
+        sizes |= {name: own, f"self_{name}": np.where(none, 0, own - children)}
+    return sizes
 
 
 def input_shapes(events: FunctionEvents) -> tuple[Array, list[Shapes]]:
@@ -133,22 +140,13 @@ def input_shapes(events: FunctionEvents) -> tuple[Array, list[Shapes]]:
 
 def concrete_values(text: str) -> list[Any]:
     """``Concrete Inputs``: the values of arguments that are no tensors, None of the others."""
-    try:
-        written = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        return []
-    if not isinstance(written, list):
-        return []
+    written = json_list(text) or []
     call = Call("", (), tuple(each if isinstance(each, str) else "" for each in written))
     return [call.value(index) for index in range(len(written))]
 
 
 def _read(text: str) -> Shapes:
-    try:
-        decoded = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        return ()
-    return tuple(_shape(entry) for entry in decoded) if isinstance(decoded, list) else ()
+    return tuple(map(_shape, json_list(text) or ()))
 
 
 def _shape(entry: object) -> tuple[int, ...]:

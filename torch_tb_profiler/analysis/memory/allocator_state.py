@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import places_in, positions_of
-from torch_tb_profiler.analysis.memory.live_memory import last_record
+from torch_tb_profiler.analysis.memory.live_memory import alive_blocks, last_record
 from torch_tb_profiler.analysis.memory.window import of_device
 from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.insight import Insight
@@ -156,9 +156,7 @@ def _at(trace: Trace, insight: Insight, device: int, time: int) -> AllocatorStat
         return None
     begin, size, stream, pool, kind = pieces
     table, final = insight["allocations"], trace["segment_blocks"]
-    rows, last = of_device(table, device), last_record(insight, device, time)
-    record, release = table["record"][rows], table["release"][rows]
-    row = rows.start + np.flatnonzero((record <= last) & ((release < 0) | (release > last)))
+    row = alive_blocks(insight, device, last_record(insight, device, time))
     row = row[np.argsort(table["address"][row], kind="stable")]
     address, requested = table["address"][row].astype(np.int64), table["bytes"][row]
     rounded = -(-np.maximum(requested, 1) // ROUNDED) * ROUNDED

@@ -12,7 +12,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked, places_in
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked, places_in, scatter
 from torch_tb_profiler.analysis.arrays.nesting import (
     climb,
     depths,
@@ -172,8 +172,7 @@ def _lines(
 def _own(numbers: Array, strings: StringTable, texts: StringBuilder) -> Ints:
     """String numbers of the trace or its facts → insight strings; −1 stays."""
     used = distinct(numbers, strings)
-    own = np.full(len(strings) + 1, -1, np.int64)
-    own[used] = texts.intern_all(strings.many(used))
+    own = scatter(len(strings) + 1, used, texts.intern_all(strings.many(used)))
     return own[numbers]
 
 

@@ -19,7 +19,7 @@ from enum import IntEnum
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, scatter
 from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.host_names import distinct
@@ -186,8 +186,7 @@ def phases_of_stacks(
     own = phase_of[frames]
     moment = np.flatnonzero((own >= 0) & tells & ~before)
     begins = moment[_changes(own[moment]) | _changes(device[moment])]
-    starts = np.zeros(len(frames), np.int64)
-    starts[begins] = 1
+    starts = scatter(len(frames), begins, 1, 0)
     run = np.cumsum(starts) - 1
     # A device without a run of its own yet has that before its first, and its last one is its last.
     first = np.searchsorted(device, device, side="left")

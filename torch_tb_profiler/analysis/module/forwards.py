@@ -10,6 +10,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     matching_points,
     positions_of,
     same_keys,
+    scatter,
 )
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.device_causes import latest_before
@@ -151,13 +152,11 @@ def _by_number(trace: Trace, nodes: Nodes, functions: Functions, wanted: Ints) -
     # The last assignment wins: for each thread the pair with the most votes.
     pair = voters[pair[np.argsort(np.bincount(vote, minlength=len(pair)), kind="stable")]]
     named, which = np.unique(thread, return_inverse=True)
-    elected = np.full(len(named), -1, np.int64)
-    elected[which[pair]] = on[pair]
+    elected = scatter(len(named), which[pair], on[pair])
     on = np.where(known & ~unique, elected[which], on)
     use = np.flatnonzero(on >= 0)
     made, used = same_keys((number[maker], track[maker]), (number[wanted[use]], on[use]))
     start = trace["spans"]["start"][nodes.row]
     tied = latest_before(made, start[maker], used, start[wanted[use]])
-    forward = np.full(len(wanted), -1, np.int64)
-    forward[use[tied >= 0]] = maker[tied[tied >= 0]]
+    forward = scatter(len(wanted), use[tied >= 0], maker[tied[tied >= 0]])
     return forward

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from torch_tb_profiler.analysis.module.frames import LINE, REST, Frames
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, known
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.units import format_count
 
 FRAME_KINDS = {
@@ -39,14 +42,23 @@ FLAME = DisplaySpec(
 
 def frame_table(facts: Facts, insight: Insight, frames: Frames) -> DisplayTable:
     """One row per frame, in the order of the tree."""
+    names = frame_names(facts, insight, frames)
+    kinds = [FRAME_KINDS[kind] for kind in frames.kind.tolist()]
+    return flame_table(frames, names, kinds, facts.summary.has_device)
+
+
+def flame_table(
+    frames: Frames, names: Sequence[str], kinds: Sequence[str], has_device: bool
+) -> DisplayTable:
+    """Frames of these names and kinds, in the order of the tree."""
     return FLAME.build(
-        insight.strings,
-        name=frame_names(facts, insight, frames),
+        NO_STRINGS,
+        name=names,
         parent=frames.parent,
-        kind=[FRAME_KINDS[kind] for kind in frames.kind.tolist()],
+        kind=kinds,
         backward=frames.backward,
         calls=frames.calls,
-        device_ns=known(frames.device, facts.summary.has_device),
+        device_ns=known(frames.device, has_device),
         host_ns=frames.host,
         first_ns=frames.first,
         event=frames.event,

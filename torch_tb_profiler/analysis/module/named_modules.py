@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 
 import msgspec
@@ -19,6 +18,7 @@ from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Mask
 from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.untrusted import json_value
 
 LIGHTNING = "[pl][module]"
 """Prefix of Lightning's module calls (pytorch_lightning/profilers/pytorch.py)."""
@@ -63,10 +63,7 @@ def hierarchy_names(text: str) -> list[str]:
     PyTorch writes ``instance(Class)::method`` joined by dots (``moduleHierarchy`` in
     torch/csrc/jit/runtime/interpreter.cpp); functions have no instance and are left out.
     """
-    try:
-        plain = json.loads(text)
-    except (ValueError, RecursionError):
-        plain = text
+    plain = json_value(text, text)
     if not isinstance(plain, str):
         return []
     # The limit matters: the search is quadratic in text without brackets.

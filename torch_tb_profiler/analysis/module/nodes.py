@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import places_in, positions_of, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import places_in, positions_of, scatter, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.calltree import CallTree, is_call
 from torch_tb_profiler.analysis.facts.host_names import name_mask
@@ -101,8 +101,7 @@ def _calls(trace: Trace, tree: CallTree) -> tuple[Array, Ints]:
     role, name = trace["spans"]["role"][tree.row], trace["spans"]["name"][tree.row]
     call = role == Role.RUNTIME
     annotation = tree.kept & ~tree.is_operator & ~call & (tree.names.step[name] < 0)
-    kind = np.full(trace["spans"].n, -1, np.int8)
-    kind[tree.row[tree.is_operator]] = PathKind.OPERATOR
+    kind = scatter(trace["spans"].n, tree.row[tree.is_operator], PathKind.OPERATOR, -1, np.int8)
     kind[tree.row[annotation]] = PathKind.ANNOTATION
     return kind, tree.row[call & ~np.append(call, np.False_)[tree.parent]]
 
@@ -130,8 +129,7 @@ def _kinds(trace: Trace) -> Array:
     """``PathKind`` of every captured call, int8; −1 for Python frames other than modules."""
     calls = trace["captured_calls"]
     module = name_mask(trace.strings, calls["name"], lambda text: text.startswith(MODULE))
-    kind = np.full(calls.n, -1, np.int8)
-    kind[calls["role"] == Role.OPERATOR] = PathKind.OPERATOR
+    kind = scatter(calls.n, calls["role"] == Role.OPERATOR, PathKind.OPERATOR, -1, np.int8)
     kind[calls["role"] == Role.ANNOTATION] = PathKind.ANNOTATION
     kind[module[calls["name"]] & (calls["role"] == Role.PYTHON)] = PathKind.MODULE
     return kind

@@ -25,7 +25,7 @@ from enum import IntEnum
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, scatter
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.host_names import HostNames, name_mask
 from torch_tb_profiler.analysis.facts.span_lookup import captured_at
@@ -87,8 +87,7 @@ def kernel_directions(
     node, replayed = _launchers(trace, facts, nodes, names, row, captured)
     functions = functions_of(trace, nodes)
     known = np.flatnonzero(node >= 0)
-    function = np.full(len(row), -1, np.int64)
-    function[known] = functions.around[node[known]]
+    function = scatter(len(row), known, functions.around[node[known]])
     direction = np.full(len(row), Direction.UNKNOWN, np.uint8)
     direction[known[~replayed[known]]] = Direction.FORWARD
     direction[function >= 0] = Direction.BACKWARD

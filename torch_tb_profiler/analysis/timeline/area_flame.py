@@ -15,12 +15,12 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import largest_by, mask_of, positions_of, sum_by
 from torch_tb_profiler.analysis.arrays.nesting import subtree_totals, with_ancestors
 from torch_tb_profiler.analysis.arrays.numbering import number_tree
-from torch_tb_profiler.analysis.module.frame_table import FLAME
+from torch_tb_profiler.analysis.module.frame_table import flame_table
 from torch_tb_profiler.analysis.module.frames import MOST_FRAMES, REST, Frames, drawn
 from torch_tb_profiler.analysis.timeline.area import window_of
 from torch_tb_profiler.analysis.timeline.kinds import KIND_OF_LOOK, KINDS, Kind
 from torch_tb_profiler.store.columns import Ints
-from torch_tb_profiler.store.display import DisplayTable, known
+from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import Look
@@ -122,15 +122,4 @@ def _table(trace: Trace, timeline: Timeline, frames: Frames, *, on_device: bool)
             rest.tolist(), (frames.name % len(KIND_OF_LOOK)).tolist(), strict=True
         )
     ]
-    return FLAME.build(
-        trace.strings,
-        name=names,
-        parent=frames.parent,
-        kind=kinds,
-        backward=frames.backward,
-        calls=frames.calls,
-        device_ns=known(frames.device, on_device),
-        host_ns=frames.host,
-        first_ns=frames.first,
-        event=frames.event,
-    )
+    return flame_table(frames, names, kinds, on_device)

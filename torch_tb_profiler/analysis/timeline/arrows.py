@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, stable_order
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, scatter, stable_order
 from torch_tb_profiler.analysis.facts.span_lookup import span_at
 from torch_tb_profiler.store import categories, timeline_schema
 from torch_tb_profiler.store.categories import GRAPH_CAPTURE
@@ -131,8 +131,7 @@ def _flow_parts(trace: Trace, launch: Array) -> list[_Part]:
     tied = span_at(trace, flows["track"], flows["time"])
     source, target = tied[begin], tied[end]
     whole = (source >= 0) & (target >= 0) & (source != target)
-    caused = np.full(len(target), -1, np.int64)
-    caused[whole] = launch[target[whole]]
+    caused = scatter(len(target), whole, launch[target[whole]])
     # Old versions round to µs, so launch and operator may start together: compare time, not row.
     rows = np.flatnonzero(caused >= 0)
     from_launch = (flows["track"][begin[rows]] == spans["track"][caused[rows]]) & (

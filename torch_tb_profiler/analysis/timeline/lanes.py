@@ -17,7 +17,7 @@ from itertools import pairwise
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, stable_order
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, scatter, stable_order
 from torch_tb_profiler.analysis.arrays.nesting import depths, nest
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.model import Trace
@@ -88,8 +88,7 @@ def lay_out(trace: Trace, rank_of_track: Ints) -> Lanes:
         again = np.argsort(key, kind="stable")
         order, key = order[again], key[again]
     keys, first, count = np.unique(key, return_index=True, return_counts=True)
-    lane = np.full(len(start), -1, np.int32)
-    lane[order] = np.repeat(np.arange(len(keys)), count)
+    lane = scatter(len(start), order, np.repeat(np.arange(len(keys)), count), -1, np.int32)
     group = keys // widest // deepest
     sub_of_lane = keys % widest
     track_of_rank = np.argsort(rank_of_track)
@@ -116,8 +115,7 @@ def _compact(key: Ints, shown: Mask) -> tuple[Array, Ints]:
     """Keys as 0, 1, 2 … in their order, and the distinct keys; hidden events get 0."""
     present = mask_of(int(key.max()) + 1 if len(key) else 0, key[shown])
     codes = np.flatnonzero(present)
-    number = np.zeros(len(present), np.int32)
-    number[codes] = np.arange(len(codes))
+    number = scatter(len(present), codes, np.arange(len(codes)), 0, np.int32)
     return number[key], codes
 
 

@@ -22,7 +22,7 @@ from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.runs.loading import runs_at
 from torch_tb_profiler.sources.places import Place
 from torch_tb_profiler.units import UNKNOWN, format_bytes, format_count
-from torch_tb_profiler.views.words.escapes import markdown_name, markdown_text
+from torch_tb_profiler.views.words.escapes import markdown_name, markdown_table, markdown_text
 
 LEAST_TOKENS, MOST_TOKENS, TOKENS = 200, 20_000, 2000
 SECONDS = 900.0
@@ -169,17 +169,22 @@ def listed(logdir: Place, match: str, tokens: int) -> str:
         NotFound: there is none.
     """
     runs, notes = runs_at(logdir)
-    rows = [
-        f"| {' | '.join(map(markdown_name, (span.path, run.name, worker.name)))} |"
-        f" {UNKNOWN if worker.rank is None else worker.rank} | {markdown_name(span.label)} | {format_bytes(span.bytes)} |"
+    listed = [
+        (
+            *map(markdown_name, (span.path, run.name, worker.name)),
+            UNKNOWN if worker.rank is None else str(worker.rank),
+            markdown_name(span.label),
+            format_bytes(span.bytes),
+        )
         for run in runs
         for worker in run.workers
         for span in worker.spans
         if match.lower() in f"{run.name} {worker.name} {span.path}".lower()
     ]
-    if not rows:
+    if not listed:
         raise NotFound("There is no such trace in the logdir.", *map(markdown_text, notes[:1]))
-    head = "| trace | run | worker | rank | span | size |\n| --- | --- | --- | --- | --- | --- |\n"
+    table = markdown_table(("trace", "run", "worker", "rank", "span", "size"), listed)
+    head, rows = "".join(f"{line}\n" for line in table[:2]), table[2:]
     left_out = "".join(f"\nNot listed: {markdown_text(text)}\n" for text in notes[:MOST_NOTES])
     room, shown = tokens - estimate(head) - estimate(left_out) - 30, 0
     for row in rows:

@@ -12,6 +12,7 @@ from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Rows,
 from torch_tb_profiler.importers.sqlite.global_ids import process_of
 from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.untrusted import json_value
 
 _METRICS, _NETWORK, _MEMORY = "GPU_METRICS", "NET_NIC_METRIC", "CUDA_GPU_MEMORY_USAGE_EVENTS"
 _GENERIC = "GENERIC_EVENTS"
@@ -79,10 +80,7 @@ def _generic_metrics(builder: TraceBuilder, seen: set[int]) -> None:
 
 def _sample(text: str) -> bytes:
     """The numbers of a sample of GPU metrics as JSON; empty if it is not one."""
-    try:
-        values = json.loads(text) if len(text) <= _LONGEST_SAMPLE else None
-    except (ValueError, RecursionError):
-        return b""
+    values = json_value(text) if len(text) <= _LONGEST_SAMPLE else None
     if not isinstance(values, dict) or not any(key in values for key in _OF_A_GPU):
         return b""
     written = (
@@ -122,14 +120,9 @@ def network_metrics(database: Database, builder: TraceBuilder) -> None:
 
 def _cards(database: Database) -> dict[int, str]:
     """``globalId`` of the samples → name of the network card."""
-    names: dict[int, str] = {}
-    for rows in database.rows("TARGET_INFO_NIC_INFO", ["nicId"], ["name"]):
-        names.update((number, name) for number, name in rows.tuples("nicId", "name") if name)
-    cards: dict[int, str] = {}
-    for rows in database.rows("NIC_ID_MAP", ["nicId", "globalId"]):
-        pairs = rows.tuples("globalId", "nicId")
-        cards.update((card, names[number]) for card, number in pairs if number in names)
-    return cards
+    names = database.texts("TARGET_INFO_NIC_INFO", "nicId", "name")
+    cards = database.numbers("NIC_ID_MAP", "globalId", "nicId")
+    return {card: names[number] for card, number in cards.items() if names.get(number)}
 
 
 def _samples(

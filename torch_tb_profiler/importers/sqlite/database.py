@@ -254,6 +254,21 @@ class Database:
             return {}
         return dict(zip(names, row, strict=True)) if row else {}
 
+    def numbers(self, table: str, key: str, value: str) -> dict[int, int]:
+        """What a column of numbers says, by another one."""
+        found: dict[int, int] = {}
+        for rows in self.rows(table, [key, value]):
+            found.update(rows.tuples(key, value))
+        return found
+
+    def texts(self, table: str, key: str, *columns: str) -> dict[int, str]:
+        """The first text of some columns that is not empty, by a column of numbers; "" where all are."""
+        found: dict[int, str] = {}
+        for rows in self.rows(table, [key], columns):
+            for number, *texts in rows.tuples(key, *columns):
+                found[number] = next(filter(None, texts), "")
+        return found
+
     def pairs(self, query: str, *parameters: Any) -> list[tuple[Any, Any]]:
         """The rows of a query with two columns; none if it fails."""
         try:

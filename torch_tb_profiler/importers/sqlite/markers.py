@@ -25,6 +25,7 @@ import msgspec
 
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.roles import Role
+from torch_tb_profiler.untrusted import json_value
 
 _SEQUENCES = (", seq = ", ", stashed seq = ", ", stashed seq=", ", seq=")
 _OPERATIONS = (", op_id = ",)
@@ -131,13 +132,8 @@ def stack_text(lines: tuple[str, ...]) -> str:
 @lru_cache(maxsize=1 << 14)
 def _dims(sizes: str | None) -> bytes:
     """JSON such as ``[[8, 16], [], [[2], [3]]]`` without spaces; empty if invalid."""
-    if not sizes or not _LIST.match(sizes):
-        return b""
-    try:
-        shapes = json.loads(sizes)
-    except (ValueError, RecursionError):
-        return b""
-    return json.dumps(shapes, separators=(",", ":")).encode()
+    shapes = json_value(sizes) if sizes and _LIST.match(sizes) else None
+    return b"" if shapes is None else json.dumps(shapes, separators=(",", ":")).encode()
 
 
 def _pyprof(text: str) -> Marker | None:

@@ -98,7 +98,8 @@ class _NsightReader:
         self._texts = Texts(database, "StringIds", "id")
         self._gpus = self._gpus_of_processes()
         self._header, multiprocessors = self._properties()
-        kinds = {**_MEMORY_KINDS, **self._labels("ENUM_CUDA_MEM_KIND")}
+        labels = database.texts("ENUM_CUDA_MEM_KIND", "id", "label").items()
+        kinds = {**_MEMORY_KINDS, **{number: label for number, label in labels if label}}
         names = ("demangledName", "shortName", "mangledName")
         self._captures = Captures(builder)
         self._made = list(communicators(database, self._texts))
@@ -141,12 +142,6 @@ class _NsightReader:
         read_ranks(database, self._builder.owners, self._made)
         count_unread(database, TABLES, self._builder.counts)
         return self._builder.trace(self._header)
-
-    def _labels(self, table: str) -> dict[int, str]:
-        labels: dict[int, str] = {}
-        for rows in self._database.rows(table, ["id"], ["label"]):
-            labels.update((number, text) for number, text in rows.tuples("id", "label") if text)
-        return labels
 
     def _calls(self) -> None:
         builder = self._builder

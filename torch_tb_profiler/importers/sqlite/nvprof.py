@@ -85,9 +85,7 @@ class _NvprofReader:
         self._database, self._builder = database, builder
         self._texts = Texts(database, "StringTable", "_id_", none=0)
         self._header, multiprocessors = self._properties()
-        contexts: dict[int, int] = {}
-        for rows in database.rows(_KIND + "CONTEXT", ["contextId", "deviceId"]):
-            contexts.update(rows.tuples("contextId", "deviceId"))
+        contexts = database.numbers(_KIND + "CONTEXT", "contextId", "deviceId")
         dialect = Dialect(
             ("name",),
             self._kernel_names,

@@ -13,7 +13,6 @@ Source: ``rocpd_tables.sql`` and ``data_views.sql`` of rocprofiler-sdk (ROCm/roc
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -28,6 +27,7 @@ from torch_tb_profiler.store import defects as d
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import ROLE_OF_CATEGORY, Role
+from torch_tb_profiler.untrusted import json_value
 
 _TABLE = regex(
     r"rocpd_(?:kernel_dispatch|memory_copy|region|memory_allocate|sample)(|_\w+)",
@@ -111,18 +111,10 @@ class _Recording:
         return f"rocpd_{kind}{self._ending}"
 
     def _texts(self, kind: str, *columns: str) -> dict[int, str]:
-        """The first text of a row's columns that is not empty, by its id."""
-        found: dict[int, str] = {}
-        for rows in self._database.rows(self._table(kind), ["id"], columns):
-            for number, *texts in rows.tuples("id", *columns):
-                found[number] = next(filter(None, texts), "")
-        return found
+        return self._database.texts(self._table(kind), "id", *columns)
 
     def _numbers(self, kind: str, column: str) -> dict[int, int]:
-        found: dict[int, int] = {}
-        for rows in self._database.rows(self._table(kind), ["id", column]):
-            found.update(rows.tuples("id", column))
-        return found
+        return self._database.numbers(self._table(kind), "id", column)
 
     def _named_numbers(self, kind: str) -> dict[int, int]:
         """The number that a stream or queue is called by, else its id."""
@@ -329,10 +321,7 @@ def _groups(items: Ints, size: Ints) -> Ints:
 
 
 def _value_in(text: str, key: str) -> object:
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    value = json_value(text)
     return value.get(key) if isinstance(value, dict) else None
 
 

@@ -6,9 +6,7 @@ ranks`` where a communicator is made; the variables of torchrun, Open MPI, MPICH
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 import msgspec
 import numpy as np
@@ -16,6 +14,7 @@ import numpy as np
 from torch_tb_profiler.importers.sqlite.database import MISSING, Database, Texts
 from torch_tb_profiler.importers.sqlite.global_ids import process_of
 from torch_tb_profiler.importers.sqlite.owners import Owners, Rank
+from torch_tb_profiler.untrusted import json_value
 
 _VARIABLES = (
     ("RANK", "WORLD_SIZE"),
@@ -74,10 +73,7 @@ def add_variables(owners: Owners, variables: Mapping[int, Mapping[str, str]]) ->
 
 def variables_in(text: str) -> dict[str, str]:
     """The variables of an environment: a JSON object, or lines ``NAME=value``; in JSON a list of these, too."""
-    try:
-        value: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        value = text.replace("\0", "\n").splitlines()
+    value = json_value(text, text.replace("\0", "\n").splitlines())
     if isinstance(value, dict):
         return {str(key): str(own) for key, own in value.items()}
     lines = value if isinstance(value, list) else []

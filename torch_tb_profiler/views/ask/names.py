@@ -140,11 +140,13 @@ def names_of(
     yield from _findings(findings)
     on_path = {by: _times(event_table(facts, insight, selection, by)) for by in _PATH_GROUPS}
     yield from _lines(trace, facts, on_path["line"])
+    kernels, launches = kernel_rows(facts, selection, "name"), launches_of(trace, facts, selection)
+    calls = call_table(trace, facts, selection, calls_of(trace, facts, selection), launches)
     told: set[str] = set()
     for row in (
-        *_operators(facts, selection, on_path["operator"]),
-        *_kernels(facts, selection, on_path["event"]),
-        *_calls(trace, facts, selection, on_path["event"]),
+        *_work("operator", "operator", *_operators(facts, selection), on_path["operator"]),
+        *_work("kernel", "kernel", kernels, "total_ns", on_path["event"]),
+        *_work("call", "api_calls", calls, "total_ns", on_path["event"]),
     ):
         told.add(row.name)
         yield row
@@ -214,37 +216,23 @@ def _line(name: str, time: int) -> Row:
     return Row("line", name, label, more, time_ns=time, path_ns=time, to=link)
 
 
-def _operators(facts: Facts, selection: Selection, on_path: dict[str, int]) -> Iterator[Row]:
-    table = operator_rows(facts, selection, "name").take(_FIRST)
+def _operators(facts: Facts, selection: Selection) -> tuple[DisplayTable, str]:
+    """The operators, and the column that is told of them."""
     time = "device_self_ns" if operators_have_device_time(facts) else "host_self_ns"
-    for name, calls, ns in _columns(table, time):
-        link = address("operator", **exactly(name))
-        yield Row("operator", name, calls=calls, time_ns=ns, path_ns=on_path.get(name, 0), to=link)
+    return operator_rows(facts, selection, "name"), time
 
 
-def _kernels(facts: Facts, selection: Selection, on_path: dict[str, int]) -> Iterator[Row]:
-    table = kernel_rows(facts, selection, "name").take(_FIRST)
-    for name, calls, ns in _columns(table, "total_ns"):
-        link, path = address("kernel", **exactly(name)), on_path.get(name, 0)
-        yield Row("kernel", name, short_name(name), "", calls, ns, path, to=link)
-
-
-def _calls(
-    trace: Trace, facts: Facts, selection: Selection, on_path: dict[str, int]
+def _work(
+    kind: str, view: str, table: DisplayTable, time: str, on_path: dict[str, int]
 ) -> Iterator[Row]:
-    calls = calls_of(trace, facts, selection)
-    table = call_table(trace, facts, selection, calls, launches_of(trace, facts, selection))
-    for name, many, ns in _columns(table.take(_FIRST), "total_ns"):
-        link, path = address("api_calls", **exactly(name)), on_path.get(name, 0)
-        yield Row("call", name, calls=many, time_ns=ns, path_ns=path, to=link)
-
-
-def _columns(table: DisplayTable, time: str) -> Iterator[tuple[str, int, int]]:
-    """Name, calls and time of the rows of a table that have a name."""
-    calls, times = (table[key].tolist() for key in ("calls", time))
-    for name, many, ns in zip(table.texts("name"), calls, times, strict=True):
+    """The rows of a table that have a name."""
+    first = table.take(_FIRST)
+    calls, times = (first[key].tolist() for key in ("calls", time))
+    for name, many, ns in zip(first.texts("name"), calls, times, strict=True):
         if name:
-            yield name, many, ns
+            label, path = short_name(name) if kind == "kernel" else "", on_path.get(name, 0)
+            link = address(view, **exactly(name))
+            yield Row(kind, name, label, "", many, ns, path, to=link)
 
 
 def _modules(facts: Facts, insight: Insight, selection: Selection) -> Iterator[Row]:

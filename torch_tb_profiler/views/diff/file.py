@@ -10,7 +10,12 @@ from torch_tb_profiler.units import UNKNOWN, format_delta, format_ns, format_num
 from torch_tb_profiler.views.diff.memory import memory_markdown
 from torch_tb_profiler.views.diff.verdict import signed_share
 from torch_tb_profiler.views.diff.wire import ChangeTable, Columns, DiffPayload, DiffSide, Verdict
-from torch_tb_profiler.views.words.escapes import csv_field, markdown_name, markdown_text
+from torch_tb_profiler.views.words.escapes import (
+    csv_field,
+    markdown_name,
+    markdown_table,
+    markdown_text,
+)
 
 DiffFormat = Literal["csv", "markdown"]
 MOST_LINES = 15
@@ -66,19 +71,20 @@ def diff_markdown(payload: DiffPayload, most: int = MOST_LINES) -> str:
     return "\n".join([*lines, ""])
 
 
-def _sides(a: DiffSide, b: DiffSide, noun: str) -> Iterator[str]:
-    yield f"| | recording | device | {noun} | mean | deviation |"
-    yield "| --- | --- | --- | ---: | ---: | ---: |"
-    for name, side in zip(NAMES, (a, b), strict=True):
-        cells = (
+def _sides(a: DiffSide, b: DiffSide, noun: str) -> list[str]:
+    rows = [
+        (
+            name,
             markdown_name(side.label),
             markdown_name(side.device or "") or UNKNOWN,
             str(side.selected),
             format_ns(side.mean_ns),
             format_ns(side.spread_ns),
         )
-        yield f"| {name} | {' | '.join(cells)} |"
-    yield ""
+        for name, side in zip(NAMES, (a, b), strict=True)
+    ]
+    labels = ("", "recording", "device", noun, "mean", "deviation")
+    return [*markdown_table(labels, rows, (3, 4, 5)), ""]
 
 
 def _test(verdict: Verdict) -> Iterator[str]:
@@ -86,69 +92,55 @@ def _test(verdict: Verdict) -> Iterator[str]:
         yield f"- {verdict.test}{'' if verdict.p is None else f'; p = {verdict.p:.2g}'}."
 
 
-def _causes(payload: DiffPayload, most: int) -> Iterator[str]:
+def _causes(payload: DiffPayload, most: int) -> list[str]:
     """The causes, and what they add up to."""
     whole = payload.verdict.delta_ns or 0
     shown = [one for one in payload.causes if abs(one.share) >= LEAST_CAUSE][:most]
     if not shown or payload.verdict.changed is False:
-        return
+        return []
     work = payload.verdict.work
     of = f", of 1/{format_number(work.factor)} of the work after" if work else ""
-    yield from ("", f"### Causes{of}", "", "| what | category | change | of the change |")
-    yield "| --- | --- | ---: | ---: |"
-    for one in shown:
-        cells = (
-            markdown_name(one.what),
-            one.category,
-            format_delta(one.delta_ns),
-            format_share(one.share),
-        )
-        yield f"| {' | '.join(cells)} |"
+    rows = [
+        (markdown_name(c.what), c.category, format_delta(c.delta_ns), format_share(c.share))
+        for c in shown
+    ]
     left = whole - sum(one.delta_ns for one in shown)
     if left:
-        yield f"| others | | {format_delta(left)} | {format_share(left / whole)} |"
-    yield f"| all | | {format_delta(whole)} | |"
+        rows.append(("others", "", format_delta(left), format_share(left / whole)))
+    rows.append(("all", "", format_delta(whole), ""))
+    labels = ("what", "category", "change", "of the change")
+    return ["", f"### Causes{of}", "", *markdown_table(labels, rows, (2, 3))]
 
 
-def _table(payload: DiffPayload, table: ChangeTable, most: int) -> Iterator[str]:
+def _table(payload: DiffPayload, table: ChangeTable, most: int) -> list[str]:
     changes = payload.changes
     rows = [i for i, key in enumerate(changes["table"]) if key == table]
     shown = [
         i for i in rows if abs(changes["share"][i] or 0.0) >= LEAST_SHARE and not changes["rest"][i]
     ][:most]
     if not shown:
-        return
+        return []
     events = any(
         changes["event_a"][i] is not None or changes["event_b"][i] is not None for i in shown
     )
-    more = (" longest |", " --- |", " |") if events else ("", "", "")
-    yield from (
-        "",
-        f"### {_TITLES[table]}",
-        "",
-        f"| name | before | after | change | of the step | beyond noise |{more[0]}",
-    )
-    yield f"| --- | ---: | ---: | ---: | ---: | --- |{more[1]}"
-    for i in shown:
-        yield _line(changes, i) + (f" {_events(changes, i)} |" if events else "")
-    others = sorted(set(rows) - set(shown))
+    labels = ("name", "before", "after", "change", "of the step", "beyond noise", "longest")
+    cells = [(*_cells(changes, i), _events(changes, i)) for i in shown]
+    others = set(rows) - set(shown)
     if others:
-        times = [
-            sum(column[i] or 0 for i in others)
-            for column in (changes["time_a_ns"], changes["time_b_ns"])
-        ]
-        yield (
-            f"| others | {format_ns(times[0])} | {format_ns(times[1])} | {format_delta(times[1] - times[0])}"
-            f" | | |{more[2]}"
-        )
+        times = [sum(changes[f"time_{side}_ns"][i] or 0 for i in others) for side in "ab"]
+        cells.append(_sum_cells("others", *times))
     whole = next(w for w in payload.wholes if w.table == table)
-    yield (
-        f"| all | {format_ns(whole.time_a_ns)} | {format_ns(whole.time_b_ns)} |"
-        f" {format_delta(whole.time_b_ns - whole.time_a_ns)} | | |{more[2]}"
-    )
+    cells.append(_sum_cells("all", whole.time_a_ns, whole.time_b_ns))
+    told = slice(None if events else -1)
+    lines = markdown_table(labels[told], [row[told] for row in cells], range(1, 5))
+    return ["", f"### {_TITLES[table]}", "", *lines]
 
 
-def _line(changes: Columns, i: int) -> str:
+def _sum_cells(name: str, before: int, after: int) -> tuple[str, ...]:
+    return name, format_ns(before), format_ns(after), format_delta(after - before), "", "", ""
+
+
+def _cells(changes: Columns, i: int) -> tuple[str, ...]:
     other = changes["name_b"][i]
     name = markdown_name(changes["short"][i]) + (
         f" → {markdown_name(other)}"
@@ -156,7 +148,7 @@ def _line(changes: Columns, i: int) -> str:
         else ""
     )
     status = changes["status"][i] if changes["status"][i] in ("new", "gone") else ""
-    cells = (
+    return (
         f"{name} ({status})" if status else name,
         format_ns(changes["time_a_ns"][i]),
         format_ns(changes["time_b_ns"][i]),
@@ -164,7 +156,6 @@ def _line(changes: Columns, i: int) -> str:
         signed_share(changes["share"][i]),
         noise_word(changes["beyond"][i]),
     )
-    return f"| {' | '.join(cells)} |"
 
 
 def _events(changes: Columns, i: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -17,11 +17,12 @@ from torch_tb_profiler.units import format_bytes, format_share
 from torch_tb_profiler.views.diff.wire import DiffPayload, MemoryDiff, PeakChange, Verdict
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.memory.devices import device_names
-from torch_tb_profiler.views.words.escapes import markdown_name, markdown_text
+from torch_tb_profiler.views.words.escapes import markdown_name, markdown_table, markdown_text
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
 Payload = TypeVar("Payload", bound=DiffPayload)
 _TITLES = {"line": "Alive at the peak, by line", "operator": "Alive at the peak, by operator"}
+_LABELS, _NUMBERS = ("before", "after", "change"), (1, 2, 3)
 _REFUSED = (
     "One recording holds allocations alone and the other none: nothing can be compared. Record the trace with"
     " profile_memory=True, or compare two memory snapshots."
@@ -151,37 +152,34 @@ def memory_markdown(payload: DiffPayload, memory: MemoryDiff, most: int) -> str:
     for when, side in (("before", payload.a), ("after", payload.b)):
         lines.append(f"- {when}: {markdown_name(side.label)}")
     lines += [f"- {markdown_text(note)}" for note in memory.notes]
-    lines += ["", "| peak of | before | after | change |", "| --- | ---: | ---: | ---: |"]
-    lines += [
-        _row(markdown_text(one.device), one.before_bytes, one.after_bytes) for one in memory.devices
+    peaks_of = [
+        _cells(markdown_text(one.device), one.before_bytes, one.after_bytes)
+        for one in memory.devices
     ]
+    lines += ["", *markdown_table(("peak of", *_LABELS), peaks_of, _NUMBERS)]
     for table in _TITLES if most else ():
         lines += _table(memory, table, most)
     return "\n".join([*lines, ""])
 
 
-def _table(memory: MemoryDiff, table: str, most: int) -> Iterator[str]:
+def _table(memory: MemoryDiff, table: str, most: int) -> list[str]:
     rows = memory.rows
     chosen = [i for i, key in enumerate(rows["table"]) if key == table and rows["delta_bytes"][i]]
     if not chosen:
-        return
-    yield from ("", f"### {_TITLES[table]}", "", "| name | before | after | change |")
-    yield "| --- | ---: | ---: | ---: |"
-    several = len(memory.devices) > 1
+        return []
+    cells, several = [], len(memory.devices) > 1
     for i in chosen[:most]:
         name = markdown_name(rows["name"][i] or "unknown")
         of = f"{markdown_text(rows['device'][i])}: " if several else ""
-        yield _row(f"{of}{name}", rows["before_bytes"][i], rows["after_bytes"][i])
-    left = chosen[most:]
-    if left:
-        yield _row(
-            "others", *(sum(rows[f"{w}_bytes"][i] for i in left) for w in ("before", "after"))
-        )
+        cells.append(_cells(f"{of}{name}", rows["before_bytes"][i], rows["after_bytes"][i]))
+    if left := chosen[most:]:
+        sums = (sum(rows[f"{when}_bytes"][i] for i in left) for when in ("before", "after"))
+        cells.append(_cells("others", *sums))
+    lines = markdown_table(("name", *_LABELS), cells, _NUMBERS)
+    return ["", f"### {_TITLES[table]}", "", *lines]
 
 
-def _row(name: str, before: int, after: int) -> str:
+def _cells(name: str, before: int, after: int) -> tuple[str, ...]:
     sign = "+" if after > before else "−" if after < before else ""
-    return (
-        f"| {name} | {format_bytes(before)} | {format_bytes(after)} |"
-        f" {sign}{format_bytes(abs(after - before))} |"
-    )
+    change = f"{sign}{format_bytes(abs(after - before))}"
+    return name, format_bytes(before), format_bytes(after), change

@@ -24,7 +24,7 @@ from torch_tb_profiler.views.diff.payload import NO_TREE, Recording, diff_payloa
 from torch_tb_profiler.views.diff.verdict import is_whole, judged, signed_share
 from torch_tb_profiler.views.display_wire import table_of, wire_columns
 from torch_tb_profiler.views.wire import Subject, Wire
-from torch_tb_profiler.views.words.escapes import markdown_name, markdown_text
+from torch_tb_profiler.views.words.escapes import markdown_name, markdown_table, markdown_text
 
 MOST_NOTES = 8
 _CHANGED = {True: "yes", False: "no", None: "cannot tell"}
@@ -285,22 +285,17 @@ def _only(payload: RunDiffPayload) -> Iterator[str]:
 
 def _lines(payload: RunDiffPayload, most: int) -> Iterator[str]:
     yield from _only(payload)
-    yield from (
-        "",
-        "### Workers",
-        "",
-        "| name | before | after | change | of the step | changed | longest | mostly |",
-    )
-    yield "| --- | ---: | ---: | ---: | ---: | --- | --- | --- |"
+    rows = []
     for worker in payload.workers[:most]:
         said = worker.verdict
         times = [format_ns(side.mean_ns) for side in (worker.a, worker.b)]
         change = format_delta(said.delta_ns)
         why = markdown_text(said.because.removeprefix("Mostly ").rstrip("."))
         events = event_names((worker.event_a, worker.event_b), (worker.worker_a, worker.worker_b))
-        yield (
-            f"| {' | '.join((markdown_name(worker.name), *times, change, signed_share(said.share), _CHANGED[worker.sure], events, why))} |"
-        )
+        share, changed = signed_share(said.share), _CHANGED[worker.sure]
+        rows.append((markdown_name(worker.name), *times, change, share, changed, events, why))
+    labels = ("name", "before", "after", "change", "of the step", "changed", "longest", "mostly")
+    yield from ("", "### Workers", "", *markdown_table(labels, rows, range(1, 5)))
     left = payload.workers[most:]
     if left:
         shares = [w.verdict.share or 0.0 for w in left]

@@ -70,11 +70,7 @@ def kept_arguments(trace: Trace, facts: Facts, event: int) -> list[Argument]:
 
 
 def _texts(trace: Trace, table: str, event: int, names: dict[str, str]) -> Iterator[Argument]:
-    row = position_of(trace[table]["span"], event)
-    for column, name in names.items() if row >= 0 else ():
-        number = int(trace[table][column][row])
-        if number >= 0:
-            yield Argument(name=name, value=cut(trace.strings[number], LONGEST_VALUE))
+    return _numbers(trace, table, event, names, lambda n: cut(trace.strings[n], LONGEST_VALUE))
 
 
 def _numbers(

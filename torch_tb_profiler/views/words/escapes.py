@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable, Sequence
+
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.untrusted import printable
 
@@ -57,3 +59,11 @@ def markdown_name(text: str) -> str:
 def one_line(text: str) -> str:
     """A text without line breaks and control characters."""
     return printable(text, " ")
+
+
+def markdown_table(
+    labels: Sequence[str], rows: Iterable[Sequence[str]], numbers: Container[int] = ()
+) -> list[str]:
+    """The lines of a table of cells that are Markdown already. ``numbers``: places of the columns that are aligned to the right."""
+    below = ["---:" if place in numbers else "---" for place in range(len(labels))]
+    return [f"| {' | '.join(cells)} |" for cells in (labels, below, *rows)]

@@ -30,7 +30,15 @@ from torch_tb_profiler.analysis.findings.rule import HOST, Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.summary import WorkloadKind
-from torch_tb_profiler.units import format_count, format_ns, format_rate, format_share, plural
+from torch_tb_profiler.units import (
+    agreeing,
+    format_count,
+    format_names,
+    format_ns,
+    format_rate,
+    format_share,
+    plural,
+)
 from torch_tb_profiler.views.findings.about import step_name
 from torch_tb_profiler.views.findings.path import (
     MOST,
@@ -145,7 +153,8 @@ def answer_of(
         return _of_place(path, analysis, words, beside, first[0])
     if first is not None:
         return _of_cause(path, analysis, dict(words) | dict(first[1]), first[0])
-    return _and(_account(path, analysis, words), _possible(analysis, words, texts))
+    answer = _and(_account(path, analysis, words), _possible(analysis, words, texts))
+    return _and(answer, _apart(path, analysis))
 
 
 def _and(answer: Answer, more: str) -> Answer:
@@ -355,11 +364,14 @@ def _of_silence(part: Path, step: str, length: int) -> tuple[str, Told]:
 
 
 def _apart(path: Path, analysis: Mapping[str, Any]) -> str:
-    """The one step that a rank holds back which else does not."""
+    """The few steps that a rank holds back which else does not."""
     for item in analysis["found"]:
-        if RULES[item["rule"]].verdict == "once" and len(item["hit"]) == 1:
-            step, words = step_name(path.facts, item["hit"][0]), item["words"]
-            return f"Step {step} is another matter: {words['worker']} {words['did']}, once."
+        if RULES[item["rule"]].verdict == "once" and item["hit"]:
+            steps = [step_name(path.facts, row) for row in item["hit"]]
+            which, only = ("Step", "once") if len(steps) == 1 else ("Steps", "in these alone")
+            verb = agreeing(len(steps), "is", "are")
+            did = f"{item['words']['worker']} {item['words']['did']}, {only}"
+            return f"{which} {format_names(steps)} {verb} another matter: {did}."
     return ""
 
 

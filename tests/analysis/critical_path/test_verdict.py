@@ -13,6 +13,7 @@ from tests.analysis.critical_path.test_ranks import UNIX, fleet_of
 from tests.builders.drawn import Event, trace_of
 from tests.builders.loop import span
 from tests.examples import examples
+from torch_tb_profiler.analysis.critical_path.step_groups import run_groups
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict, by_chance
 from torch_tb_profiler.analysis.critical_path.verdict_texts import verdict_sentences
 from torch_tb_profiler.analysis.distributed.slow_links import slow_links
@@ -169,12 +170,16 @@ def test_what_one_rank_does_at_the_end_of_some_steps_holds_these_back(
     busy = np.arange(every - 1, steps - 1, every)
     after = np.zeros((ranks, steps))
     after[rank, busy] = 1000 * more
-    found = judged(fleet_of(*job(noise(ranks, steps, seed), after=after, loose=True)))
+    fleet = fleet_of(*job(noise(ranks, steps, seed), after=after, loose=True))
+    found = judged(fleet)
     assert found.hold is not None
     assert (found.hold.ranks, found.hold.steps) == ((rank,), tuple(busy.tolist()))
     assert np.abs(found.hold.held[busy] - 1_000_000 * more).max() <= 30_000
     assert (found.hold.held <= found.length).all()
     assert found.once == ()
+    assert fleet.path is not None
+    groups = run_groups(fleet.figures, fleet.path, fleet.open_rank, -1)
+    assert np.flatnonzero(groups.odd).tolist() == busy.tolist()
 
 
 def test_a_straggler_and_a_single_step_are_two_things() -> None:

@@ -88,6 +88,13 @@ def test_a_deep_network_is_none(layers: int) -> None:
     assert "many_small_calls" not in rules(made(_layers(layers, 2 * layers, False)))
 
 
+def _shapes(*dims: list[int]) -> dict[str, Any]:
+    """How an operator that gets tensors of these sizes is recorded."""
+    count = len(dims)
+    more = {"Input type": ["float"] * count, "Concrete Inputs": [""] * count}
+    return {"Input Dims": list(dims), **more}
+
+
 def _modules(count: int, given: int, made: int, activation: bool) -> list[Event]:
     """Modules of an own weight each, one after the other in one that holds them."""
     program = _Program()
@@ -96,15 +103,11 @@ def _modules(count: int, given: int, made: int, activation: bool) -> list[Event]
         program.now += 1
         for module in range(count):
             start = program.now
-            dims = [[32, given], [made, given], [made]]
-            types = {"Input type": ["float"] * 3, "Concrete Inputs": [""] * 3}
-            program.call("aten::linear", 8, **{"Input Dims": dims}, **types)
+            program.call("aten::linear", 8, **_shapes([32, given], [made, given], [made]))
             name = f"nn.Module: Linear_{module}"
             program.listed.append(span("python_function", name, start - 0.5, 8.7))
             if activation:
-                dims = [[32, made]]
-                types = {"Input type": ["float"], "Concrete Inputs": [""]}
-                program.call("aten::relu", 3, **{"Input Dims": dims}, **types)
+                program.call("aten::relu", 3, **_shapes([32, made]))
         around = span(
             "python_function", "nn.Module: Heads_0", begin + 0.2, program.now - begin - 0.4
         )

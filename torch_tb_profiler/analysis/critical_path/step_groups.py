@@ -21,6 +21,7 @@ from torch_tb_profiler.analysis.critical_path.ranks_figures import RanksSegments
 from torch_tb_profiler.analysis.critical_path.table import counted_time
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.facts.flags import StepFlag
+from torch_tb_profiler.analysis.facts.step_kinds import odd_rows
 from torch_tb_profiler.analysis.figures.median_step import middle
 from torch_tb_profiler.analysis.figures.step_kinds import agreed, plain_names
 from torch_tb_profiler.store.columns import Ints, Mask, unique_values
@@ -137,8 +138,8 @@ def run_groups(
     open_rank: Callable[[int], RankTrace | None],
     asked: int,
 ) -> StepGroups:
-    """The common steps of a run, by the path through all ranks. What is cold, odd and cut off is what most of the ranks
-    on the path call so. ``asked``: index of the rank whose own steps are told, −1 none.
+    """The common steps of a run, by the path through all ranks. Odd is what takes far longer than the others of its kind on that path; cold
+    and cut off is what most of the ranks on it call so. ``asked``: index of the rank whose own steps are told, −1 none.
     """
     count, width = len(figures.steps.names), len(GROUPS)
     opened = {rank: open_rank(rank) for rank in unique_values(path.rank).tolist()}
@@ -148,7 +149,7 @@ def run_groups(
     time = sum_by(key, count * width, path.end - path.start).reshape(-1, width)
     time[path.stop <= path.begin] = -1
     marked = {}
-    for flag in (StepFlag.COLD, StepFlag.ODD, StepFlag.PART):
+    for flag in (StepFlag.COLD, StepFlag.PART):
         mask = np.zeros(count, np.bool_)
         for rank, own in zip(facts, agreed(list(facts.values()), flag), strict=True):
             place = figures.steps.place[rank]
@@ -161,6 +162,9 @@ def run_groups(
         said = facts[rank]["steps"]["kind"][: len(place)]
         there = (place >= 0) & (said >= 0)
         kind[place[there]] = said[there]
+    odd, length = np.zeros(count, np.bool_), path.stop - path.begin
+    apart = marked[StepFlag.COLD] | marked[StepFlag.PART] | (length <= 0)
+    odd[odd_rows(length, np.maximum(kind, 0), apart)] = True
     if asked >= 0:
         place = figures.steps.place[asked]
         own_row[place[place >= 0]] = np.flatnonzero(place >= 0)
@@ -168,7 +172,7 @@ def run_groups(
         figures.steps.names,
         time,
         marked[StepFlag.COLD],
-        marked[StepFlag.ODD],
+        odd,
         marked[StepFlag.PART],
         kind,
         own_row,

@@ -70,7 +70,7 @@ class Arrivals(msgspec.Struct, frozen=True):
         """How long the others waited for some ranks in each common step, ns, float64."""
         waited = self.waited(np.isin(self.figures.matched.matches.rank, ranks))
         time = self.time(waited, self.step, len(self.begin))
-        return np.minimum(time, self.stop - self.begin).astype(np.float64)
+        return np.asarray(np.minimum(time, self.stop - self.begin), np.float64)
 
     def waiting(self, of_stages: bool = False) -> Array:
         """How long each rank waits for others with nothing computing beside it in each common step, ns, float64 of shape

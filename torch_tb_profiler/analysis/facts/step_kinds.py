@@ -80,7 +80,7 @@ def step_kinds(work: StepWork, cut: Mask, serves: bool) -> StepKinds:
     is_cold = (flags & StepFlag.COLD) != 0
     group = np.where(is_cold, group.max(initial=-1) + 1, group)
     kind = _ordered(group, is_cold, work.wall)
-    flags[_odd_rows(work, kind, is_cold | ~whole)] |= np.uint8(StepFlag.ODD)
+    flags[odd_rows(work.wall, kind, is_cold | ~whole)] |= np.uint8(StepFlag.ODD)
     return StepKinds(flags, kind, _described(work, kind, is_cold, flags, serves))
 
 
@@ -200,18 +200,16 @@ def _ordered(group: Ints, is_cold: Mask, wall: Floats) -> Ints:
     return np.asarray(place[inverse])
 
 
-def _odd_rows(work: StepWork, kind: Ints, apart: Mask) -> Ints:
-    """Steps much slower than the others of their kind."""
+def odd_rows(length: Ints, kind: Ints, apart: Mask) -> Ints:
+    """Steps much slower than the others of their kind, by their lengths, ns. ``apart``: those that do not count."""
     found = [np.zeros(0, np.int64)]
     for number in range(int(kind.max(initial=-1)) + 1):
         rows = np.flatnonzero((kind == number) & ~apart)
         if len(rows) >= LEAST_TO_JUDGE:
-            wall = work.wall[rows]
-            excess = wall - median_of(wall)
+            usual = median_of(length[rows])
+            excess = length[rows] - usual
             spread = NORMAL_MAD * median_of(np.abs(excess))
-            found.append(
-                rows[(excess > ODD_DEVIATIONS * spread) & (excess > ODD_EXCESS * median_of(wall))]
-            )
+            found.append(rows[excess > max(ODD_DEVIATIONS * spread, ODD_EXCESS * usual)])
     return np.concatenate(found)
 
 

@@ -118,8 +118,8 @@ def _loops(context: RuleContext, calls: Calls) -> list[_Loop]:
     takes = context.named(calls.row, _TAKES.match)
     # What goes over the elements of a tensor may call another module for each, and so may what calls modules side by side.
     each = np.bincount(module[takes & (module >= 0)], minlength=spans.n)
-    beside = np.flatnonzero(_is_apart(context, calls) & (module >= 0))
-    around = climb(context.parent, context.parent[module[beside]].astype(np.int64), modules)
+    apart = np.flatnonzero(_is_apart(context, calls) & (module >= 0))
+    around = climb(context.parent, context.parent[module[apart]].astype(np.int64), modules)
     each += np.bincount(around[around >= 0], minlength=spans.n)
     over = climb(context.parent, calls.row.astype(np.int64), each >= ROUNDS)
     holder = np.where(over >= 0, over, module)

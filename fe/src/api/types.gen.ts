@@ -232,10 +232,11 @@ export interface StragglersPayload {
   by_operation: SlowOperation[];
 }
 
-/** Route `/critical_path/steps`. `ranks`: of how many ranks the path is, 0 of this trace alone. While `progress` is below 1 ranks are being read and no step is known: ask again. `device`: what computes, `CPU` without an accelerator. `median`: the number of the step of median length among those that are neither cold, odd nor cut off; `slowest_odd`: of the odd step that takes longest; −1 none. `kinds`: as of `OverviewPayload`. `lanes`: what the device and the host of the rank on the path did in each row. Of very many steps a row is the sum of several, without lanes. */
+/** Route `/critical_path/steps`. `ranks`: of how many ranks the path is, 0 of this trace alone. While `progress` is below 1 ranks are being read and no step is known: ask again. `sentences`: which step is odd and why, else how alike they are. `device`: what computes, `CPU` without an accelerator. `median`: the number of the step of median length among those that are neither cold, odd nor cut off; `slowest_odd`: of the odd step that takes longest; −1 none. `kinds`: as of `OverviewPayload`. `lanes`: what the device and the host of the rank on the path did in each row. Of very many steps a row is the sum of several, without lanes. */
 export interface StepCausesPayload {
   progress: number;
   subject: Subject;
+  sentences: string[];
   ranks: number;
   device: string;
   median: number;

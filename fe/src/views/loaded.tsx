@@ -112,7 +112,7 @@ export const FirstLook = () => (
 /** The answer in words, the first sentence large; empty ones are left out. */
 export function InShort({ sentences }: { sentences: readonly string[] }) {
   const [first, ...rest] = sentences.filter(Boolean);
-  return (
+  return !first ? null : (
     <section class="headline" aria-label="In short">
       <h2 class="headline-first">{first}</h2>
       {rest.length ? <p class="headline-more">{rest.join(" ")}</p> : null}

@@ -15,10 +15,12 @@ interface WhyProps extends ViewProps {
   /** Its number among the bars, and in the chosen trace, −1 none. */
   step: number;
   ownStep: number;
+  /** What is read above it already. */
+  said: string;
   onClose: () => void;
 }
 
-export function Why({ ranks, step, ownStep, onClose, ...props }: WhyProps) {
+export function Why({ ranks, step, ownStep, said, onClose, ...props }: WhyProps) {
   const query = viewQuery(
     { selection: props.selection, steps: ALL_STEPS },
     { ranks, step: String(step) },
@@ -34,7 +36,11 @@ export function Why({ ranks, step, ownStep, onClose, ...props }: WhyProps) {
         {(payload) => (
           <>
             <header class="why-head">
-              <h3 id={id} aria-live="polite">
+              <h3
+                id={id}
+                aria-live="polite"
+                class={payload.headline === said ? "visually-hidden" : ""}
+              >
                 {payload.headline}
               </h3>
               <Button kind="quiet" onClick={onClose}>

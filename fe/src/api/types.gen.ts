@@ -39,6 +39,8 @@ export type MemoryGroup = "module" | "operator";
 
 export type MemorySource = "" | "records" | "snapshot" | "timeline";
 
+export type HeatUnit = "bytes" | "ns";
+
 export type SqlKind = "bytes" | "count" | "event" | "number" | "text" | "time";
 
 export type ChosenKind = "all" | "annotation" | "device" | "first" | "operator" | "other" | "python" | "runtime";
@@ -874,6 +876,26 @@ export interface OverviewRanksPayload {
   progress: number;
   workers: RunWorker[];
   dimensions: RankDimension[];
+}
+
+/** A function in its file as it is now. file: within its folder; first: number of the first of its `lines`; was: that of the recording where it is another, −1 unknown or the same; lines: at most 40, `cut` how many more follow; heat: ns or bytes, with all that it calls; share: of all; line_heat: of each of the lines, those around the hot ones; none where only the function is known. */
+export interface ShownFunction {
+  file: string;
+  name: string;
+  first: number;
+  was: number;
+  lines: string[];
+  cut: number;
+  heat: number;
+  share: number;
+  line_heat: number[];
+}
+
+/** Routes `/source` and `/memory/source`. `functions`: in the order of their files, the file with most heat first; `unit`: of the heat; `notes`: sentences on them. */
+export interface SourcePayload {
+  functions: ShownFunction[];
+  unit: HeatUnit;
+  notes: string[];
 }
 
 /** A column of a result. */
@@ -1712,24 +1734,6 @@ export interface RangesPayload {
   vocabulary: Vocabulary;
   rows: RangesTable;
   pooled: number;
-}
-
-/** A function of the ladder in its file as it is now. file: within its folder; first: number of its first line; was: that of the recording where it is another, −1 unknown or the same; lines: at most 40, `cut` how many more it has; path_ns: with all that it calls; share: of the path. */
-export interface ShownFunction {
-  file: string;
-  name: string;
-  first: number;
-  was: number;
-  lines: string[];
-  cut: number;
-  path_ns: number;
-  share: number;
-}
-
-/** Route `/source`. `functions`: in the order of their files, the file with most time first; `notes`: sentences on them. */
-export interface SourcePayload {
-  functions: ShownFunction[];
-  notes: string[];
 }
 
 /** What a recording has under the words of a question: what to change, then what costs most on the critical path, places, and words. */

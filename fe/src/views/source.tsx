@@ -15,8 +15,7 @@ export const SourceWithHeat = ({
       {functions.map((one) => (
         <figure key={`${one.file}:${one.first}`}>
           <figcaption>
-            <code>{`${one.file}:${one.first}`}</code> {one.name}{" "}
-            <strong>{format(one.heat, unit)}</strong>{" "}
+            <code>{one.file}</code> {one.name} <strong>{format(one.heat, unit)}</strong>{" "}
             <span class="muted">{formatShare(one.share)}</span>
           </figcaption>
           <Lines {...one} unit={unit} />

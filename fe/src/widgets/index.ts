@@ -42,3 +42,4 @@ export { PlainTable } from "./PlainTable";
 export { Splitter, useStoredSize } from "./splitter";
 export { stepsLabel, StepSelector } from "./steps";
 export { Floating, Term, Tooltip } from "./tooltip";
+export { unbroken } from "./unbroken";

@@ -18,7 +18,7 @@ import { type Resource, useResource, useResources } from "../../state/resource";
 import { find, otherTrace, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import type { ViewProps } from "../../state/view";
-import { Button, Card, Grid, GridPanel, Panel, Select } from "../../widgets";
+import { Button, Card, Grid, GridPanel, Panel, Select, unbroken } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { Choice, chosenOf } from "../choice";
 import { gridParams, setParams } from "../grid_params";
@@ -241,7 +241,7 @@ function OtherRanks({
                 </a>
               </span>
             ))}
-            : {answer === own ? "the same." : answer}
+            : {answer === own ? "the same." : unbroken(answer)}
           </li>
         ) : null,
       )}

@@ -6,7 +6,7 @@ import { useId } from "../../base/id";
 import { formatDelta, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { ALL_STEPS, onlyOne, onlyStep, viewQuery, type ViewProps } from "../../state/view";
-import { type Bar, Bars, Button } from "../../widgets";
+import { type Bar, Bars, Button, unbroken } from "../../widgets";
 import { Loaded } from "../loaded";
 import { fallsOf, linksOf, reasonOf, type Fall } from "./model";
 
@@ -41,7 +41,7 @@ export function Why({ ranks, step, ownStep, said, onClose, ...props }: WhyProps)
                 aria-live="polite"
                 class={payload.headline === said ? "visually-hidden" : ""}
               >
-                {payload.headline}
+                {unbroken(payload.headline)}
               </h3>
               <Button kind="quiet" onClick={onClose}>
                 Close

@@ -1482,7 +1482,7 @@ export interface DefectItem {
   doubtful: string[];
 }
 
-/** A kind of steps, by what they launch: how many are neither cold, cut off nor odd, and how long their median one is. */
+/** A kind of steps, by what they launch: how many are neither cold nor cut off, and how long the median one of those that are not odd is. */
 export interface KindOfSteps {
   name: string;
   steps: number;

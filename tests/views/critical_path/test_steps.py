@@ -343,7 +343,11 @@ UNREAD = OfNoEvents(None, None)  # type: ignore[arg-type]
 def test_no_odd_step_is_denied_and_every_length_that_is_told_is_one_of_a_step(
     found: StepGroups,
 ) -> None:
-    told = step_causes_payload(UNREAD, found).sentences
+    payload = step_causes_payload(UNREAD, found)
+    if payload.kinds:
+        whole = ~found.cold & ~found.cut & (found.wall > 0) & (found.kind >= 0)
+        assert sum(kind.steps for kind in payload.kinds) == whole.sum()
+    told = payload.sentences
     assert bool(told) or not (found.usual.any() or found.slowest_odd >= 0)
     if found.slowest_odd >= 0 and len(found.names) > 1:
         assert step_label(found.names, found.slowest_odd) in told[0]

@@ -318,11 +318,17 @@ def step_causes_payload(steps: Steps, groups: StepGroups) -> StepCausesPayload:
         median=groups.median,
         median_ns=int(wall[groups.median]) if groups.median >= 0 else -1,
         slowest_odd=groups.slowest_odd,
-        kinds=kinds_of_steps(groups.kinds, groups.kind, wall, groups.usual),
+        kinds=_kinds(groups),
         note=steps.note(groups),
         lanes=steps.lanes() if rows.n == count else [],
         steps=wire_columns(rows),
     )
+
+
+def _kinds(groups: StepGroups) -> list[KindOfSteps]:
+    """Those of the steps that are neither cold nor cut off."""
+    kind = np.where(groups.cold | groups.cut | (groups.wall <= 0), -1, groups.kind)
+    return kinds_of_steps(groups.kinds, kind, groups.wall, groups.odd)
 
 
 def _told(steps: Steps, groups: StepGroups) -> Iterator[str]:
@@ -342,8 +348,7 @@ def _told(steps: Steps, groups: StepGroups) -> Iterator[str]:
     if looked_at < 0 and groups.usual.any():
         alike = groups.usual & (groups.kind == groups.kind[groups.median])
         looked_at = int(np.where(alike, groups.wall, -1).argmax())
-        kinds = kinds_of_steps(groups.kinds, groups.kind, groups.wall, groups.usual)
-        yield _alike(groups.wall[alike], kinds, step_label(groups.names, looked_at))
+        yield _alike(groups.wall[alike], _kinds(groups), step_label(groups.names, looked_at))
     if looked_at < 0:
         return
     why = step_difference_payload(steps, groups, looked_at)

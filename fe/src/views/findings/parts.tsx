@@ -82,7 +82,7 @@ function FindingHead(
       </span>
       <span class="finding-gain">
         {recoverable_ns === null ? (
-          <span class="muted">{artefact ? "profiler overhead" : "no step time"}</span>
+          <span class="muted">{artefact ? "profiler overhead" : ""}</span>
         ) : (
           <>
             <strong>{gainText(finding)}</strong>

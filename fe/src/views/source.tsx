@@ -10,7 +10,7 @@ export const SourceWithHeat = ({
 }: {
   payload: SourcePayload;
 }) =>
-  functions.length || notes.length ? (
+  functions.length ? (
     <Panel title="Source with heat" term="source_heat">
       {functions.map((one) => (
         <figure key={`${one.file}:${one.first}`}>
@@ -23,7 +23,9 @@ export const SourceWithHeat = ({
       ))}
       <Notes notes={notes} />
     </Panel>
-  ) : null;
+  ) : (
+    <Notes notes={notes} />
+  );
 
 /** Width of all heat at the side, px. */
 const SIDE = 46;

@@ -280,7 +280,7 @@ def contrast(facts: Facts, insight: Insight, selection: Selection) -> list[str]:
 def headline(
     facts: Facts, insight: Insight, selection: Selection, parts: DisplayTable
 ) -> list[str]:
-    """``GPU compute takes 5.97 ms of a 6.47 ms step.``: the group that takes most of the path, and what of it most."""
+    """``GPU compute takes 5.97 ms of a step of 6.47 ms.``: the group that takes most of the path, and what of it most."""
     if not parts.n:
         return []
     steps, each = max(len(selection.steps), 1), parts["path_ns"].astype(np.int64)
@@ -290,9 +290,8 @@ def headline(
     time, total = (format_ns(int(some.sum()) / steps) for some in (each[group == most], each))
     device = vocabulary(facts).device if facts.summary.has_device else "CPU"
     name = group_label(list(GROUPS)[most], device)
-    sentences = [
-        f"{name} takes {time} of {'the' if len(selection.steps) == 1 else 'a'} {total} step."
-    ]
+    step = f"the {total} step" if steps == 1 else f"a step of {total}"
+    sentences = [f"{name} takes {time} of {step}."]
     kind = parts["kind"][int(np.flatnonzero(group == most)[0])]
     largest = largest_part(facts, insight, selection, kind)
     name, line = facts.strings[largest.name], facts.strings[largest.line]

@@ -133,7 +133,7 @@ export interface PathStrip {
   glyph: Glyph;
 }
 
-/** Route `/critical_path`. `headline`: the largest part in words; `contrast`: what takes a much larger, or smaller, part of the path than of all time. `strips`: the paths of the selected steps, of more than three that of the longest. What a kind is called is the label of its column in `steps`. */
+/** Route `/critical_path`. `headline`: the largest part in words; `contrast`: what takes a much larger, or smaller, part of the path than of all time. `strips`: the paths of the selected steps, of more than three that of the median one. What a kind is called is the label of its column in `steps`. */
 export interface CriticalPathPayload {
   subject: Subject;
   vocabulary: Vocabulary;
@@ -182,7 +182,7 @@ export interface RanksWorker {
   shift_ns: number;
 }
 
-/** Route `/critical_path/ranks`. Times are ns on the common clock after the begin of the first step of the run; `worker` in tables is a place in `workers`, the ranks that were read. While `progress` is below 1 nothing is known yet: ask again. `strips`: of more than three steps that of the longest. `clock`: how the clocks were aligned and how well. */
+/** Route `/critical_path/ranks`. Times are ns on the common clock after the begin of the first step of the run; `worker` in tables is a place in `workers`, the ranks that were read. While `progress` is below 1 nothing is known yet: ask again. `strips`: of more than three steps that of the median one. `clock`: how the clocks were aligned and how well. */
 export interface RanksPathPayload {
   progress: number;
   subject: Subject;

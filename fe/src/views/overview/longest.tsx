@@ -9,7 +9,7 @@ import { lacks } from "../missing";
 import { rowsOf } from "../rows";
 import type { OfOverview } from "./foot";
 
-const MOST = 6;
+const MOST = 5;
 
 export function Longest({ payload, ...props }: OfOverview) {
   const query = viewQuery(props, { group: "name" as const });

@@ -3,7 +3,7 @@
 export { Button, CopyButton, copyText } from "./buttons";
 export { Checkbox, Menu, type Option, SearchBox, Segmented, Select, TextInput } from "./controls";
 export { linearAxis, XTicks } from "./charts/axes";
-export { type Bar, Bars } from "./charts/Bars";
+export { type Bar, Bars, ShareBar } from "./charts/Bars";
 export { Donut } from "./charts/Donut";
 export { Figure, type FigureTable } from "./charts/Figure";
 export { LEVELS } from "./charts/heat";

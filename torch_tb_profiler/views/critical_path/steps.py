@@ -333,6 +333,9 @@ def _kinds(groups: StepGroups) -> list[KindOfSteps]:
 
 def _told(steps: Steps, groups: StepGroups) -> Iterator[str]:
     """Why the slowest odd step takes longer. Without one how long the others take, and what makes the longest of them longer."""
+    if not len(groups.names):
+        yield "The recording has no steps."
+        yield "Record several, and mark each with profiler.step()."
     if len(groups.names) == 1 and groups.known[0]:
         yield f"The recording has one step of {format_ns(groups.wall[0])}."
         order = np.argsort(-groups.time[0], kind="stable").tolist()

@@ -4,7 +4,7 @@ import { type Parameters, served } from "../../api/client";
 import type { Evidence, Finding } from "../../api/types.gen";
 import { formatAbout, formatCount, formatShare, formatTime, MINUS } from "../../base/units";
 import { useResource } from "../../state/resource";
-import { CodeBlock, Icon, Term, unbroken } from "../../widgets";
+import { CodeBlock, Icon, ShareBar, Term, unbroken } from "../../widgets";
 import { stepTitle } from "../critical_path/model";
 import { TwoSteps } from "../critical_path/two_steps";
 import { certaintyOf, gainText, lineParts, nowAndThen, ranked } from "./model";
@@ -86,7 +86,7 @@ function FindingHead(
         ) : (
           <>
             <strong>{gainText(finding)}</strong>
-            <GainBar share={recoverable_ns / most} />
+            <ShareBar size="finding-bar" share={recoverable_ns / most} />
           </>
         )}
       </span>
@@ -103,12 +103,6 @@ function FindingHead(
     </span>
   );
 }
-
-const GainBar = ({ share }: { share: number }) => (
-  <span class="finding-bar" aria-hidden="true">
-    <span style={{ width: `${100 * share}%` }} />
-  </span>
-);
 
 function Cells({
   finding,

@@ -1,6 +1,6 @@
 /** The line ladder: where the path splits by call chain, as a graph and as a table, and the source of its functions. */
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { served } from "../../api/client";
 import type { LineLadderTable, Vocabulary } from "../../api/types.gen";
 import { GROUP_LABELS } from "../../base/groups.gen";
@@ -49,7 +49,6 @@ export function Ladder({ ladder, vocabulary, ...view }: LadderProps) {
 }
 
 function Graph({ ladder }: Pick<LadderProps, "ladder">) {
-  const [zoom, setZoom] = useState({ ladder, at: -1 });
   const drawn = useMemo(
     () => ({
       layout: layOutFlame({ parent: ladder.parent, value: ladder.path_ns, order: null }),
@@ -66,12 +65,7 @@ function Graph({ ladder }: Pick<LadderProps, "ladder">) {
       label="Ladder"
       {...drawn}
       parent={ladder.parent}
-      hatched={[]}
-      found={null}
-      zoom={zoom.ladder === ladder ? zoom.at : -1}
-      onZoom={(at) => setZoom({ ladder, at })}
       describe={(row) => rungLines(ladder, row)}
-      detail={() => null}
     />
   );
 }

@@ -149,9 +149,10 @@ it("says what the server says of the steps first, but not beside another answer"
 it("draws one step alone without a median, and says that there is none and that ranks are being read", async () => {
   const one = causes({ steps: rowsOf(RECORDED.steps, [0]) });
   expect(panelsOf(one)).toMatchObject([{ line: undefined, bars: [{ key: 0 }] }]);
-  payload = causes({ steps: { ...steps(), step: [] } });
+  payload = causes({ sentences: ["No step."], steps: { ...steps(), step: [] } });
   draw();
-  await screen.findByText("The recording has no steps");
+  await screen.findByText("No step.");
+  expect(document.querySelector(".step-causes")).toBeNull();
   cleanup();
   payload = causes({ progress: 0.5, steps: { ...steps(), step: [] } });
   draw();

@@ -5,7 +5,7 @@ import { formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { ALL_STEPS, rowOfStep, viewQuery, type ViewProps } from "../../state/view";
-import { Button, EmptyState, Figure, SeriesLegend, Skeleton, StackedBars } from "../../widgets";
+import { Button, Figure, SeriesLegend, Skeleton, StackedBars } from "../../widgets";
 import { categoryLooks } from "../critical_path/groups";
 import { InShort, Loaded } from "../loaded";
 import { rowsOf } from "../rows";
@@ -39,16 +39,11 @@ export function StepCauses({ ranks = "all", brief = false, ...props }: StepCause
       {(payload) =>
         payload.progress < 1 ? (
           <Skeleton height={280} label="Reading the ranks" />
-        ) : payload.steps.step.length ? (
+        ) : (
           <>
             {brief ? null : <InShort sentences={payload.sentences} />}
-            <Steps {...props} payload={payload} ranks={ranks} brief={brief} />
+            {payload.steps.step.length ? <Steps {...props} {...{ payload, ranks, brief }} /> : null}
           </>
-        ) : (
-          <EmptyState
-            title="The recording has no steps"
-            text="This place compares steps: record several, and mark each with profiler.step()."
-          />
         )
       }
     </Loaded>

@@ -15,7 +15,7 @@ from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.views.memory.tables import memory_source_payload
-from torch_tb_profiler.views.source import MOST_LINES, Read, SourcePayload, path_source
+from torch_tb_profiler.views.source import MOST_FILES, MOST_LINES, Read, SourcePayload, path_source
 
 DRAWING = """
 main  [ProfilerStep#1                              ]
@@ -142,3 +142,14 @@ def test_a_function_of_a_snapshot_that_moved_has_one_heat() -> None:
     ]
     assert held(blocks, None).notes[0].startswith("To see the source")
     assert held([(8, [])], None).notes == []
+
+
+def test_only_so_many_files_are_opened() -> None:
+    asked: list[str] = []
+    device = Allocator()
+    for number in range(2 * MOST_FILES):
+        device.alloc((number + 1) * MIB, stack(f"/w/part{number}.py:1:run"))
+    trace, insight = opened(snapshot(device))
+    memory_source_payload(trace, derive(trace), insight, 0, None, asked.append)
+    hottest = [f"/w/part{2 * MOST_FILES - 1 - place}.py" for place in range(MOST_FILES)]
+    assert asked == hottest

@@ -30,13 +30,15 @@ from torch_tb_profiler.views.wire import Wire
 Key = TypeVar("Key", bound=Hashable)
 HeatUnit = Literal["ns", "bytes"]
 MOST_FUNCTIONS, MOST_LINES, LONGEST_LINE, BESIDE = 8, 40, 300, 3
+MOST_FILES = 32
+"""Files that are opened, those with most heat."""
 Read = Callable[[str], "tuple[str, str] | None"]
 """``(file, text)`` of what a recording calls a file."""
 _OFF = (
     "To see the source of these calls here, name the folders of your program:"
     " torch-tb-profiler serve --source FOLDER LOGDIR."
 )
-_FIRST = "A trace has the first line of each function, so the time is that of the whole function."
+_FIRST = "A trace has the first line of each function, so the heat is that of the whole function."
 
 
 class ShownFunction(Wire, frozen=True, kw_only=True):
@@ -132,7 +134,8 @@ def source_payload(calls: Calls, whole: int, unit: HeatUnit, read: Read | None) 
     unread, lost = [], []
     for name, frame in frames.items():
         if frame.file not in files:
-            files[frame.file] = _opened(read(frame.file), exact)
+            text = read(frame.file) if len(files) < MOST_FILES else None
+            files[frame.file] = _opened(text, exact)
         file = files[frame.file]
         if file is None:
             if is_user_code(frame.file):

@@ -1013,7 +1013,7 @@ export interface TimelineMark {
   dur_ns: number;
 }
 
-/** Route `/trace/timeline`. `id` names this content of the trace; the other routes want it back. `work_start_ns` to `work_end_ns`: from the first to the last event with a length, the profiler's own span aside; what a view is opened on. `origin_ns`: Unix time of the first event where known, as text. `names`: how many pages of `/trace/names` there are to ask for. `groups`: at most 2,000, those with the most events; there are `groups_total`. `device_activity` and `host_activity`: busy share of equal parts of the span, 0 to 255, null where there is none; for the minimap. */
+/** Route `/trace/timeline`. `id` names this content of the trace; the other routes want it back. `work_start_ns` to `work_end_ns`: from the first to the last event with a length, the profiler's own span aside, and what no figure counts at the begin; what a view is opened on. `origin_ns`: Unix time of the first event where known, as text. `names`: how many pages of `/trace/names` there are to ask for. `groups`: at most 2,000, those with the most events; there are `groups_total`. `device_activity` and `host_activity`: busy share of equal parts of the span, 0 to 255, null where there is none; for the minimap. */
 export interface TimelinePayload {
   id: string;
   span_ns: number;

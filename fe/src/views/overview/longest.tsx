@@ -23,7 +23,7 @@ export function Longest({ payload, ...props }: OfOverview) {
   const calls = snapshot ? [] : payload.missing.filter(({ call }) => call);
   if (!most && (payload.devices.length || !calls.length)) return null;
   return (
-    <section aria-labelledby="longest">
+    <section class="longest" aria-labelledby="longest">
       <header class="section-head">
         <h2 id="longest">{most ? "Longest kernels" : "What would tell more"}</h2>
         {most ? <a href={props.hrefOf("kernel")}>All kernels</a> : null}

@@ -71,7 +71,7 @@ class Settings:
     models: str = ""
     """Python file that registers custom performance models (see ``hardware/user_models.py``)."""
     source_folders: str = ""
-    """Folders of your own program, joined as in ``PATH``, whose functions Lines shows with their time; empty: none is read (see
+    """Folders of your own program, joined as in ``PATH``, whose functions Lines and Memory show with what they take; empty: none is read (see
     docs/security.md).
     """
     max_table_rows: int = 10_000

@@ -19,7 +19,7 @@ def test_one_key_tells_why_the_odd_step_is_slow_and_escape_closes(
     tab = open_tab(sample_server, dark=dark, width=390).load("steps", run="synthetic_ddp8")
     tab.frame.get_by_role("button", name="Why is step 7 slow?").focus()
     tab.page.keyboard.press("Enter")
-    headline = tab.frame.get_by_role("heading", name=CAUSE)
+    headline = tab.frame.get_by_role("heading", name=CAUSE, level=3)
     expect(headline).to_be_visible()
     tab.holds(why="4")
     assert tab.frame.evaluate("document.documentElement.scrollWidth") <= 390

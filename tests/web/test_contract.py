@@ -42,7 +42,10 @@ from torch_tb_profiler.web.route_table import ROUTES
 
 LONGEST_ERROR = 1500
 OF_MEMORY = (
-    *(f"/memory/{name}" for name in ("curve", "blocks", "statistics", "alive", "map", "changes")),
+    *(
+        f"/memory/{name}"
+        for name in ("curve", "blocks", "statistics", "alive", "source", "map", "changes")
+    ),
 )
 """They answer 404 for a trace without allocator records; ``test_memory.py`` asks them about one that
 has some.

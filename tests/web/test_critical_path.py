@@ -209,8 +209,10 @@ def test_a_glyph_has_the_length_of_its_step_and_names_what_is_in_it() -> None:
     ]
 
 
-def test_of_many_steps_only_the_longest_has_a_strip() -> None:
-    steps = "[ProfilerStep#1][ProfilerStep#2][ProfilerStep#3  ][ProfilerStep#4]"
+def test_of_many_steps_only_the_median_one_has_a_strip() -> None:
+    steps = (
+        "[ProfilerStep#1 ][ProfilerStep#2][ProfilerStep#3  ][ProfilerStep#4   ][ProfilerStep#5    ]"
+    )
     trace = trace_of(events(f"main {steps}"))
     facts = derive(trace)
     insight = build_insight(trace, facts)

@@ -42,7 +42,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER",
         action="append",
         type=path_or_url,
-        help="a folder of your own program, whose functions Lines shows with their time; may be given several times"
+        help="a folder of your own program, whose functions Lines and Memory show with what they take; may be given several times"
         " (default: none is read)",
     )
 

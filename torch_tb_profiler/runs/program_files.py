@@ -11,6 +11,7 @@ itself is never opened::
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import suppress
 
 import msgspec
@@ -34,6 +35,11 @@ class ProgramFiles(msgspec.Struct, frozen=True):
     def of(cls, setting: str) -> ProgramFiles:
         """Of a setting: paths joined as in ``PATH``."""
         return cls(tuple(folder for folder in setting.split(os.pathsep) if folder.strip()))
+
+    @property
+    def reader(self) -> Callable[[str], tuple[str, str] | None] | None:
+        """``read``; None without a folder."""
+        return self.read if self.folders else None
 
     def read(self, recorded: str) -> tuple[str, str] | None:
         """``(path within its folder, text)`` of what a recording calls a file; None where these folders have no such file of Python, that

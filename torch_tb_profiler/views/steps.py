@@ -149,16 +149,18 @@ def several_kinds(facts: Facts) -> bool:
     return int((facts["step_kinds"]["what"] != StepKind.COLD).sum()) > 1
 
 
-def kinds_of_steps(names: Sequence[str], kind: Ints, wall: Ints, usual: Mask) -> list[KindOfSteps]:
+def kinds_of_steps(names: Sequence[str], kind: Ints, wall: Ints, odd: Mask) -> list[KindOfSteps]:
     """The kinds of some steps, the one with most time first; empty where they are of one. ``names``: what each is called;
-    ``kind``: of every step, int64, −1 unknown; ``wall``: their lengths, int64 ns; ``usual``: those that speak for their kind.
+    ``kind``: of every step, int64, −1 of those that speak for none; ``wall``: their lengths, int64 ns; ``odd``: those that the median
+    of their kind leaves out where it has others.
     """
     from torch_tb_profiler.views.wire import KindOfSteps
 
     found = []
-    for number in unique_values(kind[usual & (kind >= 0)]).tolist():
-        rows = np.flatnonzero(usual & (kind == number))
-        median = int(wall[rows[middle(wall[rows])]])
+    for number in unique_values(kind[kind >= 0]).tolist():
+        rows = np.flatnonzero(kind == number)
+        kept = wall[rows[~odd[rows]]] if not odd[rows].all() else wall[rows]
+        median = int(kept[middle(kept)])
         told = KindOfSteps(name=names[number], steps=len(rows), median_ns=median)
         found.append((-int(wall[rows].sum()), told))
     ordered = [told for _, told in sorted(found, key=lambda each: each[0])]

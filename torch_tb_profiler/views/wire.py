@@ -363,7 +363,7 @@ class DefectItem(Wire, frozen=True, kw_only=True):
 
 
 class KindOfSteps(Wire, frozen=True, kw_only=True):
-    """A kind of steps, by what they launch: how many are neither cold, cut off nor odd, and how long their median one is."""
+    """A kind of steps, by what they launch: how many are neither cold nor cut off, and how long the median one of those that are not odd is."""
 
     name: str
     steps: int

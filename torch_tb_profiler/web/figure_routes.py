@@ -26,6 +26,7 @@ from torch_tb_profiler.views.critical_path.payload import (
 )
 from torch_tb_profiler.views.critical_path.what_if import WhatIfPayload, what_if_payload
 from torch_tb_profiler.views.overview.payload import PROVISIONAL, RankInJob, overview_payload
+from torch_tb_profiler.views.source import SourcePayload, path_source
 from torch_tb_profiler.views.steps import counted, steps_payload
 from torch_tb_profiler.views.table_wire import TablePayload, table_payload
 from torch_tb_profiler.views.work import efficiency_wire, module_wire
@@ -48,7 +49,6 @@ from torch_tb_profiler.views.work.lines import LineGroup, LinesPayload, lines_pa
 from torch_tb_profiler.views.work.module import module_payload, module_tree
 from torch_tb_profiler.views.work.operators import operator_payload
 from torch_tb_profiler.views.work.ranges import RangesPayload, ranges_payload
-from torch_tb_profiler.views.work.source import SourcePayload, source_payload
 from torch_tb_profiler.web.downloads import Download, Pieces, stem
 from torch_tb_profiler.web.parameters import OneOf, Steps, Switch, Text, Whole, Window, shown
 from torch_tb_profiler.web.route import Backend, chosen, route
@@ -314,9 +314,8 @@ def source(insight: OpenedInsight, settings: Settings, steps: Steps) -> SourcePa
     without it.
     """
     opened, selection = insight.opened, chosen(insight.opened, steps)
-    files = ProgramFiles.of(settings.source_folders)
-    read = files.read if files.folders else None
-    return source_payload(opened.trace, opened.facts, insight.insight, selection, read)
+    read = ProgramFiles.of(settings.source_folders).reader
+    return path_source(opened.trace, opened.facts, insight.insight, selection, read)
 
 
 @route("/ranges", report="steps")

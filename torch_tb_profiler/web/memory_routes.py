@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from torch_tb_profiler.runs.model import OpenedInsight
+from torch_tb_profiler.runs.program_files import ProgramFiles
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.views.memory import wire as memory_wire
 from torch_tb_profiler.views.memory.devices import chosen_device, same_device
@@ -17,8 +18,10 @@ from torch_tb_profiler.views.memory.payload import (
 from torch_tb_profiler.views.memory.tables import (
     memory_alive_payload,
     memory_blocks_payload,
+    memory_source_payload,
     memory_statistics_payload,
 )
+from torch_tb_profiler.views.source import SourcePayload
 from torch_tb_profiler.web.parameters import (
     EARLIER_FIRST,
     LARGEST_NS,
@@ -93,6 +96,21 @@ def alive(
     """Blocks by operator, parent, module, line and category, and by the calls that lead to them."""
     row, facts = chosen_device(insight.insight, device), insight.opened.facts
     return memory_alive_payload(facts, insight.insight, row, t, settings.max_table_rows)
+
+
+@route("/memory/source", kept=False)
+def memory_source(
+    insight: OpenedInsight,
+    settings: Settings,
+    device: Device = None,
+    t: Annotated[int | None, Time("When. Default: at the device's peak.")] = None,
+) -> SourcePayload:
+    """Functions that lead to what is held, as they stand in the folders of the setting ``SOURCE_FOLDERS``, with the bytes of each, of a
+    snapshot of each line; nothing is read without it.
+    """
+    row, opened = chosen_device(insight.insight, device), insight.opened
+    read = ProgramFiles.of(settings.source_folders).reader
+    return memory_source_payload(opened.trace, opened.facts, insight.insight, row, t, read)
 
 
 @route("/memory/map")

@@ -119,6 +119,7 @@ export interface Routes {
   "memory/blocks": MemoryBlocksPayload;
   "memory/statistics": MemoryStatisticsPayload;
   "memory/alive": MemoryAlivePayload;
+  "memory/source": SourcePayload;
   "memory/map": MemoryMapPayload;
   "memory/changes": MemoryChangesPayload;
   findings: FindingsPayload;
@@ -274,6 +275,12 @@ export interface Parameters {
     group?: "operator" | "module";
   };
   "memory/alive": OfTrace & {
+    /** The `key` of a device of `/memory`; 404 where there is none. Default: the first. */
+    device?: string;
+    /** When. Default: at the device's peak. */
+    t?: string;
+  };
+  "memory/source": OfTrace & {
     /** The `key` of a device of `/memory`; 404 where there is none. Default: the first. */
     device?: string;
     /** When. Default: at the device's peak. */

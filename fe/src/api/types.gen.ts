@@ -39,6 +39,8 @@ export type MemoryGroup = "module" | "operator";
 
 export type MemorySource = "" | "records" | "snapshot" | "timeline";
 
+export type HeatUnit = "bytes" | "ns";
+
 export type SqlKind = "bytes" | "count" | "event" | "number" | "text" | "time";
 
 export type ChosenKind = "all" | "annotation" | "device" | "first" | "operator" | "other" | "python" | "runtime";
@@ -131,7 +133,7 @@ export interface PathStrip {
   glyph: Glyph;
 }
 
-/** Route `/critical_path`. `headline`: the largest part in words; `contrast`: what takes a much larger, or smaller, part of the path than of all time. `strips`: the paths of the selected steps, of more than three that of the longest. What a kind is called is the label of its column in `steps`. */
+/** Route `/critical_path`. `headline`: the largest part in words; `contrast`: what takes a much larger, or smaller, part of the path than of all time. `strips`: the paths of the selected steps, of more than three that of the median one. What a kind is called is the label of its column in `steps`. */
 export interface CriticalPathPayload {
   subject: Subject;
   vocabulary: Vocabulary;
@@ -180,7 +182,7 @@ export interface RanksWorker {
   shift_ns: number;
 }
 
-/** Route `/critical_path/ranks`. Times are ns on the common clock after the begin of the first step of the run; `worker` in tables is a place in `workers`, the ranks that were read. While `progress` is below 1 nothing is known yet: ask again. `strips`: of more than three steps that of the longest. `clock`: how the clocks were aligned and how well. */
+/** Route `/critical_path/ranks`. Times are ns on the common clock after the begin of the first step of the run; `worker` in tables is a place in `workers`, the ranks that were read. While `progress` is below 1 nothing is known yet: ask again. `strips`: of more than three steps that of the median one. `clock`: how the clocks were aligned and how well. */
 export interface RanksPathPayload {
   progress: number;
   subject: Subject;
@@ -232,10 +234,11 @@ export interface StragglersPayload {
   by_operation: SlowOperation[];
 }
 
-/** Route `/critical_path/steps`. `ranks`: of how many ranks the path is, 0 of this trace alone. While `progress` is below 1 ranks are being read and no step is known: ask again. `device`: what computes, `CPU` without an accelerator. `median`: the number of the step of median length among those that are neither cold, odd nor cut off; `slowest_odd`: of the odd step that takes longest; −1 none. `kinds`: as of `OverviewPayload`. `lanes`: what the device and the host of the rank on the path did in each row. Of very many steps a row is the sum of several, without lanes. */
+/** Route `/critical_path/steps`. `ranks`: of how many ranks the path is, 0 of this trace alone. While `progress` is below 1 ranks are being read and no step is known: ask again. `sentences`: which step is odd and why, else how alike they are. `device`: what computes, `CPU` without an accelerator. `median`: the number of the step of median length among those that are neither cold, odd nor cut off; `slowest_odd`: of the odd step that takes longest; −1 none. `kinds`: as of `OverviewPayload`. `lanes`: what the device and the host of the rank on the path did in each row. Of very many steps a row is the sum of several, without lanes. */
 export interface StepCausesPayload {
   progress: number;
   subject: Subject;
+  sentences: string[];
   ranks: number;
   device: string;
   median: number;
@@ -875,6 +878,26 @@ export interface OverviewRanksPayload {
   dimensions: RankDimension[];
 }
 
+/** A function in its file as it is now. file: within its folder; first: number of the first of its `lines`; was: that of the recording where it is another, −1 unknown or the same; lines: at most 40, `cut` how many more follow; heat: ns or bytes, with all that it calls; share: of all; line_heat: of each of the lines, those around the hot ones; none where only the function is known. */
+export interface ShownFunction {
+  file: string;
+  name: string;
+  first: number;
+  was: number;
+  lines: string[];
+  cut: number;
+  heat: number;
+  share: number;
+  line_heat: number[];
+}
+
+/** Routes `/source` and `/memory/source`. `functions`: in the order of their files, the file with most heat first; `unit`: of the heat; `notes`: sentences on them. */
+export interface SourcePayload {
+  functions: ShownFunction[];
+  unit: HeatUnit;
+  notes: string[];
+}
+
 /** A column of a result. */
 export interface SqlColumn {
   name: string;
@@ -990,7 +1013,7 @@ export interface TimelineMark {
   dur_ns: number;
 }
 
-/** Route `/trace/timeline`. `id` names this content of the trace; the other routes want it back. `work_start_ns` to `work_end_ns`: from the first to the last event with a length, the profiler's own span aside; what a view is opened on. `origin_ns`: Unix time of the first event where known, as text. `names`: how many pages of `/trace/names` there are to ask for. `groups`: at most 2,000, those with the most events; there are `groups_total`. `device_activity` and `host_activity`: busy share of equal parts of the span, 0 to 255, null where there is none; for the minimap. */
+/** Route `/trace/timeline`. `id` names this content of the trace; the other routes want it back. `work_start_ns` to `work_end_ns`: from the first to the last event with a length, the profiler's own span aside, and what no figure counts at the begin; what a view is opened on. `origin_ns`: Unix time of the first event where known, as text. `names`: how many pages of `/trace/names` there are to ask for. `groups`: at most 2,000, those with the most events; there are `groups_total`. `device_activity` and `host_activity`: busy share of equal parts of the span, 0 to 255, null where there is none; for the minimap. */
 export interface TimelinePayload {
   id: string;
   span_ns: number;
@@ -1459,7 +1482,7 @@ export interface DefectItem {
   doubtful: string[];
 }
 
-/** A kind of steps, by what they launch: how many are neither cold, cut off nor odd, and how long their median one is. */
+/** A kind of steps, by what they launch: how many are neither cold nor cut off, and how long the median one of those that are not odd is. */
 export interface KindOfSteps {
   name: string;
   steps: number;
@@ -1711,24 +1734,6 @@ export interface RangesPayload {
   vocabulary: Vocabulary;
   rows: RangesTable;
   pooled: number;
-}
-
-/** A function of the ladder in its file as it is now. file: within its folder; first: number of its first line; was: that of the recording where it is another, −1 unknown or the same; lines: at most 40, `cut` how many more it has; path_ns: with all that it calls; share: of the path. */
-export interface ShownFunction {
-  file: string;
-  name: string;
-  first: number;
-  was: number;
-  lines: string[];
-  cut: number;
-  path_ns: number;
-  share: number;
-}
-
-/** Route `/source`. `functions`: in the order of their files, the file with most time first; `notes`: sentences on them. */
-export interface SourcePayload {
-  functions: ShownFunction[];
-  notes: string[];
 }
 
 /** What a recording has under the words of a question: what to change, then what costs most on the critical path, places, and words. */

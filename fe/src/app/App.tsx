@@ -34,9 +34,9 @@ import {
   withParams,
 } from "../state/view";
 import { Button, CopyButton, EmptyState, ErrorState, Icon, Skeleton } from "../widgets";
-import { Shown } from "./Compared";
+import { Shown, type ShownProps } from "./Compared";
 import { Header, Sections, useRecorded } from "./Header";
-import { type Place, placeOf, type Section } from "./registry";
+import { type Place, placeOf } from "./registry";
 import { Waiting } from "./Waiting";
 
 export function App() {
@@ -77,13 +77,7 @@ export function App() {
   );
 }
 
-interface ContentProps {
-  view: Section;
-  props: ViewProps;
-  payload: RunsPayload | null;
-}
-
-function Content({ view, props, payload }: ContentProps) {
+function Content({ view, props, payload }: ShownProps) {
   const { selection } = props;
   const entries = find(payload, selection);
   if (view.needsTrace && !entries.span) return <NoTrace payload={payload} selection={selection} />;

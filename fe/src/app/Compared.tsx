@@ -13,7 +13,7 @@ import type { Section } from "./registry";
 
 const Changes = later("ChangesView");
 
-interface ShownProps {
+export interface ShownProps {
   view: Section;
   props: ViewProps;
   payload: RunsPayload | null;

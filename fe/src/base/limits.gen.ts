@@ -5,6 +5,7 @@ export const memory_curve = { device: 65536, n: 1024 } as const;
 export const memory_blocks = { device: 65536 } as const;
 export const memory_statistics = { device: 65536 } as const;
 export const memory_alive = { device: 65536 } as const;
+export const memory_source = { device: 65536 } as const;
 export const memory_map = { device: 65536, n: 12288 } as const;
 export const memory_changes = { device: 65536 } as const;
 export const diff_axis = { n: 8192 } as const;

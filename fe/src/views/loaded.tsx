@@ -6,7 +6,7 @@ import type { Missing } from "../api/types.gen";
 import { diagnosisHref } from "../state/location";
 import { type Incomplete, type Resource, useResource, useUntilComplete } from "../state/resource";
 import { type ViewProps, viewQuery } from "../state/view";
-import { Badge, CodeBlock, EmptyState, ErrorState, Icon, Skeleton } from "../widgets";
+import { Badge, CodeBlock, EmptyState, ErrorState, Icon, Skeleton, unbroken } from "../widgets";
 
 /** The payload of all steps, of which charts keep all in sight to be chosen; the given one until it is there, and where all are chosen anyway. */
 export function useAllSteps<R extends "counters" | "iterations">(
@@ -112,10 +112,10 @@ export const FirstLook = () => (
 /** The answer in words, the first sentence large; empty ones are left out. */
 export function InShort({ sentences }: { sentences: readonly string[] }) {
   const [first, ...rest] = sentences.filter(Boolean);
-  return (
+  return !first ? null : (
     <section class="headline" aria-label="In short">
-      <h2 class="headline-first">{first}</h2>
-      {rest.length ? <p class="headline-more">{rest.join(" ")}</p> : null}
+      <h2 class="headline-first">{unbroken(first)}</h2>
+      {rest.length ? <p class="headline-more">{unbroken(rest.join(" "))}</p> : null}
     </section>
   );
 }
@@ -127,7 +127,7 @@ export function Notes({ notes }: { notes: readonly string[] }) {
     <ul class="notes">
       {notes.map((note) => (
         <li key={note}>
-          <Icon name="info" /> {note}
+          <Icon name="info" /> {unbroken(note)}
         </li>
       ))}
     </ul>

@@ -99,7 +99,7 @@ const Overview = (props: ViewProps) => (
     later={{
       ...{ Breakdown, CopyMessage, Longest },
       FirstMemory: () => <p>What holds the memory</p>,
-      Steps: () => <p>Each step by cause</p>,
+      Steps: ({ ranks }) => <p>Each step by cause, of {ranks}</p>,
     }}
   />
 );
@@ -129,19 +129,27 @@ describe("OverviewView", () => {
   });
 
   it.each([
-    ["this rank", "w", "critical_path", "critical_path/ranks"],
-    ["the job", "w and w1", "critical_path/ranks", "critical_path"],
-  ])("draws below an answer about %s the path of that", async (_, ranks, drawn, other) => {
-    const workers = ["w", "w1"].map((name, rank) => worker(name, rank));
-    runsStore.set({ payload: runsOf([run("r", workers)]), error: null });
-    const told = findings();
-    const subject = { ...told.subject, ranks: "w" };
-    answers.findings = { ...told, subject, told: { ...told.told, subject: { ...subject, ranks } } };
-    show(Overview, { all: "1" });
-    await waitFor(() => expect(queriesOf(asked, drawn).length).toBe(1));
-    expect(queriesOf(asked, other)).toEqual([]);
-    runsStore.set({ payload: null, error: null });
-  });
+    ["this rank", "w", "critical_path", "critical_path/ranks", "own"],
+    ["the job", "w and w1", "critical_path/ranks", "critical_path", "all"],
+  ])(
+    "draws below an answer about %s path and steps of that",
+    async (_, ranks, drawn, other, of) => {
+      const workers = ["w", "w1"].map((name, rank) => worker(name, rank));
+      runsStore.set({ payload: runsOf([run("r", workers)]), error: null });
+      const told = findings();
+      const subject = { ...told.subject, ranks: "w" };
+      answers.findings = {
+        ...told,
+        subject,
+        told: { ...told.told, subject: { ...subject, ranks } },
+      };
+      show(Overview, { all: "1" });
+      await waitFor(() => expect(queriesOf(asked, drawn).length).toBe(1));
+      expect(queriesOf(asked, other)).toEqual([]);
+      expect(text()).toContain(`Each step by cause, of ${of}`);
+      runsStore.set({ payload: null, error: null });
+    },
+  );
 
   it("draws of what recurs a step that has it", async () => {
     const told = findings();

@@ -3,7 +3,7 @@
 export { Button, CopyButton, copyText } from "./buttons";
 export { Checkbox, Menu, type Option, SearchBox, Segmented, Select, TextInput } from "./controls";
 export { linearAxis, XTicks } from "./charts/axes";
-export { type Bar, Bars } from "./charts/Bars";
+export { type Bar, Bars, ShareBar } from "./charts/Bars";
 export { Donut } from "./charts/Donut";
 export { Figure, type FigureTable } from "./charts/Figure";
 export { LEVELS } from "./charts/heat";
@@ -42,3 +42,4 @@ export { PlainTable } from "./PlainTable";
 export { Splitter, useStoredSize } from "./splitter";
 export { stepsLabel, StepSelector } from "./steps";
 export { Floating, Term, Tooltip } from "./tooltip";
+export { unbroken } from "./unbroken";

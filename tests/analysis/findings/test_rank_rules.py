@@ -228,6 +228,14 @@ def test_of_one_group_of_gradients_the_advice_is_that_of_data_parallel() -> None
     assert not found["words"]["groups"]
 
 
+def test_collectives_that_run_at_once_count_their_time_once() -> None:
+    alone = by_groups(("0", "all_reduce", 500.0))
+    both = alone + [one | {"tid": 3} for one in alone if one["name"] == "gloo:all_reduce"]
+    told = [item(made(events), "exposed_communication")["numbers"] for events in (alone, both)]
+    assert told[1]["collectives"] == 2 * told[0]["collectives"]
+    assert told[1]["total"] == told[0]["total"] == pytest.approx(500_000)
+
+
 def test_what_one_rank_sends_to_all_in_each_step_has_advice_of_its_own() -> None:
     called = ("0", "broadcast", 500.0), ("0", "all_reduce", 300.0)
     attempt = item(made(by_groups(*called)), "exposed_communication")["words"]["attempt"]

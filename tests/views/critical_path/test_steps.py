@@ -4,6 +4,8 @@ delay is named with its group, rank and line.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,15 +26,18 @@ from tests.runs.written_run import WrittenRun
 from tests.web.served import body
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.critical_path.step_groups import (
+    PathRows,
     StepGroups,
     own_groups,
 )
 from torch_tb_profiler.analysis.critical_path.table import KINDS
+from torch_tb_profiler.analysis.critical_path.verdict_texts import step_label
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.model import Trace
+from torch_tb_profiler.store.strings import NO_STRINGS
 from torch_tb_profiler.units import format_ns
 from torch_tb_profiler.views.critical_path.steps import (
     StepCausesPayload,
@@ -205,6 +210,12 @@ def adds_up(asked: Asked, more: str = "") -> StepCausesPayload:
         assert sum(part.difference_ns for part in told.parts) == wall - told.median.wall_ns
         assert told.median.wall_ns == table["wall_ns"][told.median.step]
         assert len(told.headline.split()) <= 12
+    if payload.slowest_odd >= 0:
+        assert payload.sentences[0] == asked.why(payload.slowest_odd, more).headline
+    else:
+        assert re.match(
+            r"No step is odd|The \d steps .*: too few to call one odd\.", payload.sentences[0]
+        )
     return payload
 
 
@@ -288,7 +299,8 @@ def groups(draw: st.DrawFn) -> StepGroups:
     phase = np.array(draw(st.lists(st.integers(-1, 1), min_size=count, max_size=count)))
     names = [f"ProfilerStep#{number}" for number in range(count)]
     cold, odd, cut = flags
-    return StepGroups(names, time, cold, odd, cut, phase, np.arange(count), True)
+    own = np.arange(count)
+    return StepGroups(names, time, cold, odd, cut, phase, own, True, kinds=("decode", "prefill"))
 
 
 @given(groups())
@@ -316,6 +328,35 @@ def test_the_median_step_is_a_real_one_in_the_middle_of_the_usual_ones(found: St
     assert odd < 0 or (found.odd[odd] and not found.cold[odd])
 
 
+class OfNoEvents(StepsOfTrace, frozen=True):
+    """Steps of whose paths nothing is known but the groups."""
+
+    def rows(self, groups: StepGroups, steps: Sequence[int]) -> PathRows:
+        none = np.zeros(0, np.int64)
+        return PathRows(NO_STRINGS, none, none, none, none, none, none)
+
+
+UNREAD = OfNoEvents(None, None)  # type: ignore[arg-type]
+
+
+@given(groups())
+def test_no_odd_step_is_denied_and_every_length_that_is_told_is_one_of_a_step(
+    found: StepGroups,
+) -> None:
+    payload = step_causes_payload(UNREAD, found)
+    if payload.kinds:
+        whole = ~found.cold & ~found.cut & (found.wall > 0) & (found.kind >= 0)
+        assert sum(kind.steps for kind in payload.kinds) == whole.sum()
+    told = payload.sentences
+    assert bool(told) or not (found.usual.any() or found.slowest_odd >= 0)
+    if found.slowest_odd >= 0 and len(found.names) > 1:
+        assert step_label(found.names, found.slowest_odd) in told[0]
+        assert not any("odd" in sentence for sentence in told)
+    lengths = {format_ns(one) for one in (*found.wall, *found.time[0])}
+    lengths |= {format_ns(abs(a - b)) for a in found.wall for b in found.wall}
+    assert lengths.issuperset(re.findall(r"\d+ ns", " ".join(told)))
+
+
 @pytest.mark.parametrize("count", [4096, 9000])
 def test_of_very_many_steps_a_row_is_several(count: int) -> None:
     rng = np.random.default_rng(count)
@@ -325,7 +366,7 @@ def test_of_very_many_steps_a_row_is_several(count: int) -> None:
     odd[7], time[7, 2] = True, 10**6
     names = [f"ProfilerStep#{number}" for number in range(count)]
     found = StepGroups(names, time, none, odd, none, np.full(count, -1), np.arange(count), True)
-    payload = step_causes_payload(StepsOfTrace(None, None), found)  # type: ignore[arg-type]
+    payload = step_causes_payload(UNREAD, found)
     table = payload.steps
     assert len(table["step"]) <= 4096
     assert sum(table["wall_ns"]) == time.sum()
@@ -347,6 +388,9 @@ def test_a_single_step_has_nothing_to_compare_with() -> None:
     asked = Asked(recorded([[dict(USUAL)]]))
     payload = asked.steps()
     assert len(payload.steps["step"]) == 1
+    length = format_ns(payload.steps["wall_ns"][0])
+    assert payload.sentences[0] == f"The recording has one step of {length}."
+    assert payload.sentences[1].startswith("What its end waited for: ")
     told = asked.why(0)
     assert told.median is None
     assert told.headline == "The recording has no other step to compare step 4 with."

@@ -24,6 +24,7 @@ from torch_tb_profiler.runs.loading import insight_of, load_all
 from torch_tb_profiler.runs.model import Opened
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.units import format_about
+from torch_tb_profiler.views.findings.headline import the_step
 from torch_tb_profiler.views.findings.path import Path as CriticalPath
 from torch_tb_profiler.views.findings.path import bare_name, of_line
 from torch_tb_profiler.views.findings.payload import Source, findings_payload
@@ -255,3 +256,19 @@ def test_of_drawn_steps(kinds: list[list[tuple[tuple[str, str], int]]], repeats:
         bounds.append((begin - 1, at + 1))
         at += 5
     said_well(page([*entries, *steps(*bounds)], **NVIDIA))
+
+
+@pytest.mark.parametrize(
+    ("ns", "told"),
+    [
+        (800_000, "an 800 µs step"),
+        (11_300_000, "an 11.3 ms step"),
+        (18_000_000, "an 18.0 ms step"),
+        (110_000_000, "a 110 ms step"),
+        (1_800_000, "a 1.80 ms step"),
+        (25_200_000, "a 25.2 ms step"),
+    ],
+)
+def test_a_step_has_the_article_of_its_length_as_it_is_spoken(ns: int, told: str) -> None:
+    analysis = {"step_ns": ns, "steps": 3, "alike": False}
+    assert the_step(analysis, {"step": "step"}) == told

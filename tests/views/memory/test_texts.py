@@ -48,13 +48,14 @@ def test_the_headline_is_the_peak_and_how_near_it_is_to_what_the_device_has() ->
         main 10 gpu0 a +1048576 1048576 4194304
         main 20 gpu0 a -1048576       0 4194304
         main 30 cpu  b     +100     100
+        main 40 gpu0 c     +512     512 6291456
     """
     trace, facts, insight = case(written)
     card = trace.header | {"deviceProperties": [{"id": 0, "totalGlobalMem": 8 << 20}]}
     gpu, cpu = memory_payload(replace(trace, header=card), facts, insight).devices
     assert gpu.headline == [
         "GPU 0 peaked at 1.00 MiB of 8.00 MiB (4.00 MiB reserved).",
-        "It was at 10.0 µs; at most 4.00 MiB was reserved, 50.0 %.",
+        "It was at 10.0 µs; at most 6.00 MiB was reserved, 75.0 %.",
     ]
     assert cpu.headline == ["CPU peaked at 100 B.", "It was at 30.0 µs."]
 

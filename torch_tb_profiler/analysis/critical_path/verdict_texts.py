@@ -12,7 +12,6 @@ from torch_tb_profiler.store.python_frames import PythonFrame, function_name
 from torch_tb_profiler.units import (
     agreeing,
     format_count,
-    format_counted,
     format_names,
     format_ns,
     format_number,
@@ -124,9 +123,8 @@ def _last(verdict: Verdict, hold: Hold) -> list[str]:
     if hold.varies or not hold.worst.waits:
         return []
     it, s = ("It", "s") if len(hold.ranks) == 1 else ("They", "")
-    own = sum(step in hold.steps for step in verdict.regular)
-    of = f" in {format_count(own)} of {format_counted(len(verdict.regular), 'step')}"
-    of = of if len(verdict.regular) > 1 else ""
+    own, steps = len(hold.steps), len(verdict.judged)
+    of = f" in {format_count(own)} of {format_count(steps)} steps" if steps > 1 else ""
     return [
         f"{it} come{s} last to the collectives{of}: by so much the others wait beyond the next-latest."
     ]

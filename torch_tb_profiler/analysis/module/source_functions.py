@@ -5,6 +5,8 @@ tells which is which, also where one has moved to the line of another; else it i
 name::
 
     recorded  forward 46, forward 60      now  forward 60, forward 74      46 → 60, 60 → 74
+
+A memory snapshot names the line that a call had reached: the function is the innermost one around it, if that has the name.
 """
 
 from __future__ import annotations
@@ -57,14 +59,23 @@ def lines_by_function(names: Iterable[str]) -> dict[tuple[str, str], list[int]]:
     return {key: sorted(lines) for key, lines in found.items()}
 
 
+def innermost(line: int, functions: Iterable[SourceFunction]) -> SourceFunction | None:
+    """The function that a line is of."""
+    inside = [one for one in functions if one.first <= line <= one.last]
+    return min(inside, key=lambda one: one.last - one.first, default=None)
+
+
 def standing(
-    frame: PythonFrame, functions: Sequence[SourceFunction], recorded: Sequence[int]
+    frame: PythonFrame, functions: Sequence[SourceFunction], recorded: Sequence[int] | None
 ) -> SourceFunction | None:
     """The function of a frame among those of its file now; None where nothing tells which. ``recorded``: all lines at which functions
-    of its name were recorded in the file.
+    of its name were recorded in the file; None where the line of the frame is that of a call in it.
     """
     same = [one for one in functions if one.name == frame.function]
-    if frame.line is not None:
+    if frame.line is not None and recorded is None:
+        if (around := innermost(frame.line, functions)) in same:
+            return around
+    elif frame.line is not None and recorded is not None:
         if len(same) == len(recorded) and frame.line in recorded:
             return same[list(recorded).index(frame.line)]
         for one in same:

@@ -26,6 +26,7 @@ from torch_tb_profiler.analysis.critical_path.table import (
 )
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.figures.median_step import median_step
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection
@@ -58,7 +59,7 @@ class PathStrip(Wire, frozen=True, kw_only=True):
 class CriticalPathPayload(Wire, frozen=True, kw_only=True):
     """Route ``/critical_path``. ``headline``: the largest part in words; ``contrast``: what takes a much larger,
     or smaller, part of the path than of all time. ``strips``: the paths of the selected steps, of more than
-    three that of the longest. What a kind is called is the label of its column in ``steps``.
+    three that of the median one. What a kind is called is the label of its column in ``steps``.
     """
 
     subject: Subject
@@ -129,7 +130,7 @@ OF_DEVICE_WORK = (
 )
 """Kinds whose events are device work."""
 MOST_STRIPS = 3
-"""Of more steps only the longest is drawn."""
+"""Of more steps only the median one is drawn."""
 STRIKING_SHARE, STRIKING_FACTOR = 0.1, 3
 """Work is worth a sentence when so much of the steps is hidden, and a part of it at most on the path."""
 
@@ -154,10 +155,9 @@ def critical_path_payload(
 def _strips(
     facts: Facts, insight: Insight, selection: Selection, lanes: Callable[[], LaneWork]
 ) -> list[PathStrip]:
-    steps, drawn = facts["steps"], selection.steps
-    wall = step_lengths(steps)[drawn]
+    drawn = selection.steps
     if len(drawn) > MOST_STRIPS:
-        drawn = drawn[[int(wall.argmax())]]
+        drawn = np.array([median_step(facts, drawn)])
     paths = {step: step_segments(facts, insight, step) for step in drawn.tolist()}
     return [
         path_strip(facts, step, path, lanes()) for step, path in paths.items() if len(path.start)
@@ -280,7 +280,7 @@ def contrast(facts: Facts, insight: Insight, selection: Selection) -> list[str]:
 def headline(
     facts: Facts, insight: Insight, selection: Selection, parts: DisplayTable
 ) -> list[str]:
-    """``GPU compute takes 5.97 ms of a 6.47 ms step.``: the group that takes most of the path, and what of it most."""
+    """``GPU compute takes 5.97 ms of a step of 6.47 ms.``: the group that takes most of the path, and what of it most."""
     if not parts.n:
         return []
     steps, each = max(len(selection.steps), 1), parts["path_ns"].astype(np.int64)
@@ -290,9 +290,8 @@ def headline(
     time, total = (format_ns(int(some.sum()) / steps) for some in (each[group == most], each))
     device = vocabulary(facts).device if facts.summary.has_device else "CPU"
     name = group_label(list(GROUPS)[most], device)
-    sentences = [
-        f"{name} takes {time} of {'the' if len(selection.steps) == 1 else 'a'} {total} step."
-    ]
+    step = f"the {total} step" if steps == 1 else f"a step of {total}"
+    sentences = [f"{name} takes {time} of {step}."]
     kind = parts["kind"][int(np.flatnonzero(group == most)[0])]
     largest = largest_part(facts, insight, selection, kind)
     name, line = facts.strings[largest.name], facts.strings[largest.line]

@@ -18,10 +18,11 @@ from torch_tb_profiler.analysis.critical_path.ranks_figures import (
     ranks_segments,
     ranks_step,
 )
-from torch_tb_profiler.analysis.critical_path.table import KINDS, Window
+from torch_tb_profiler.analysis.critical_path.table import Window
 from torch_tb_profiler.analysis.critical_path.verdict import Verdict
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.figures.kernels import short_name
+from torch_tb_profiler.analysis.figures.median_step import middle
 from torch_tb_profiler.store.columns import Ints, unique_values
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.model import Facts
@@ -145,7 +146,7 @@ def _strips(
 ) -> list[PathStrip]:
     """Of some common steps."""
     if len(drawn) > MOST_STRIPS:
-        drawn = drawn[[int((path.stop - path.begin)[drawn].argmax())]]
+        drawn = drawn[[middle((path.stop - path.begin)[drawn])]]
     paths = {step: ranks_step(segments, step) for step in drawn.tolist()}
     time = np.zeros(len(figures.ranks), np.int64)
     for own in paths.values():
@@ -168,7 +169,7 @@ def _strips(
 
 
 def _headline(run: RanksOfRun, parts: DisplayTable) -> list[str]:
-    """Who holds the others back, in all steps of the run; where the path runs in those selected, and what takes most of it."""
+    """Who holds the others back, in all steps of the run; where the path runs in those selected, and its largest part."""
     if not parts.n:
         return []
     steps = len(run.known)
@@ -180,11 +181,9 @@ def _headline(run: RanksOfRun, parts: DisplayTable) -> list[str]:
     sentences = [
         f"{capitalised(most) if most.startswith('rank') else most} has {share} of the critical path through all ranks, {time} of {step}."
     ]
-    kind, part = parts["kind"][0], format_share(float(parts["share"][0]))
     events = ranks_rows(run.segments, "event")
     [name] = events.take(np.array([0])).texts("name")
     where = all_called(run.workers, [int(events["worker"][0])])
-    sentences.append(f"{KINDS[kind]} takes {part} of it.")
     if name:
         name = short_name(name) if events["kind"][0] in OF_DEVICE_WORK else name
         largest = format_share(float(events["share"][0]))

@@ -26,7 +26,7 @@ class RanksPathPayload(Wire, frozen=True, kw_only=True):
     """Route ``/critical_path/ranks``. Times are ns on the common clock after the begin of the first step
     of the run; ``worker`` in tables is a place in ``workers``, the ranks that were read. While ``progress`` is below 1
     nothing is known yet: ask again. ``strips``: of more than three
-    steps that of the longest. ``clock``: how the clocks were aligned and how well.
+    steps that of the median one. ``clock``: how the clocks were aligned and how well.
     """
 
     progress: float

@@ -4,7 +4,7 @@ median step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -30,10 +30,11 @@ from torch_tb_profiler.analysis.critical_path.step_groups import StepGroups as S
 from torch_tb_profiler.analysis.critical_path.verdict_texts import step_label
 from torch_tb_profiler.analysis.distributed.measures import measured
 from torch_tb_profiler.analysis.distributed.run import RunFigures
+from torch_tb_profiler.analysis.facts.step_kinds import LEAST_TO_JUDGE
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import unique_values
+from torch_tb_profiler.store.columns import Ints, unique_values
 from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
@@ -68,7 +69,9 @@ _SHORT = regex(r"[\w:.#]{1,40}")
 MOST_LATE = 64
 """Ranks that are listed, the latest ones."""
 ALIKE = 0.01
-"""A step that differs by less of the median step takes as long."""
+"""A step that differs by no more of the median step takes as long."""
+NOTABLE = 0.05
+"""Share of a step from which on what a group takes of it is told."""
 
 _C = DisplayColumn
 STEP_CAUSES = DisplaySpec(
@@ -92,7 +95,8 @@ STEP_CAUSES = DisplaySpec(
 
 class StepCausesPayload(Wire, frozen=True, kw_only=True):
     """Route ``/critical_path/steps``. ``ranks``: of how many ranks the path is, 0 of this trace alone. While ``progress`` is
-    below 1 ranks are being read and no step is known: ask again. ``device``: what computes, `CPU` without an accelerator.
+    below 1 ranks are being read and no step is known: ask again. ``sentences``: which step is odd and why, else how alike they
+    are. ``device``: what computes, `CPU` without an accelerator.
     ``median``: the number of the step of median length among those that are neither cold, odd nor cut off; ``slowest_odd``: of
     the odd step that takes longest; −1 none. ``kinds``: as of ``OverviewPayload``.
     ``lanes``: what the device and the host of the rank on the path did in each row. Of very many steps a row is the sum of
@@ -101,6 +105,7 @@ class StepCausesPayload(Wire, frozen=True, kw_only=True):
 
     progress: float
     subject: Subject = Subject()
+    sentences: list[str] = msgspec.field(default_factory=list)
     ranks: int = 0
     device: str = ""
     median: int = -1
@@ -307,16 +312,68 @@ def step_causes_payload(steps: Steps, groups: StepGroups) -> StepCausesPayload:
     return StepCausesPayload(
         subject=subject_of_job((one.worker for one in steps.workers), np.flatnonzero(groups.known)),
         progress=1.0,
+        sentences=list(_told(steps, groups)),
         ranks=ranks,
         device=_device(groups),
         median=groups.median,
         median_ns=int(wall[groups.median]) if groups.median >= 0 else -1,
         slowest_odd=groups.slowest_odd,
-        kinds=kinds_of_steps(groups.kinds, groups.kind, wall, groups.usual),
+        kinds=_kinds(groups),
         note=steps.note(groups),
         lanes=steps.lanes() if rows.n == count else [],
         steps=wire_columns(rows),
     )
+
+
+def _kinds(groups: StepGroups) -> list[KindOfSteps]:
+    """Those of the steps that are neither cold nor cut off."""
+    kind = np.where(groups.cold | groups.cut | (groups.wall <= 0), -1, groups.kind)
+    return kinds_of_steps(groups.kinds, kind, groups.wall, groups.odd)
+
+
+def _told(steps: Steps, groups: StepGroups) -> Iterator[str]:
+    """Why the slowest odd step takes longer. Without one how long the others take, and what makes the longest of them longer."""
+    if not len(groups.names):
+        yield "The recording has no steps."
+        yield "Record several, and mark each with profiler.step()."
+    if len(groups.names) == 1 and groups.known[0]:
+        yield f"The recording has one step of {format_ns(groups.wall[0])}."
+        order = np.argsort(-groups.time[0], kind="stable").tolist()
+        parts = [
+            f"{format_ns(groups.time[0, group])} {_inside(_label([*GROUPS][group], groups))}"
+            for group in order
+            if groups.time[0, group] >= NOTABLE * groups.wall[0]
+        ]
+        yield f"What its end waited for: {', '.join(parts)}."
+        yield "Record several steps to see which is slow, and why."
+        return
+    looked_at = groups.slowest_odd
+    if looked_at < 0 and groups.usual.any():
+        alike = groups.usual & (groups.kind == groups.kind[groups.median])
+        looked_at = int(np.where(alike, groups.wall, -1).argmax())
+        yield _alike(groups.wall[alike], _kinds(groups), step_label(groups.names, looked_at))
+    if looked_at < 0:
+        return
+    why = step_difference_payload(steps, groups, looked_at)
+    same = why.median is None or _as_long(why.step, why.median)
+    if groups.odd[looked_at] or not same:
+        yield why.headline
+    if why.median is not None and not same:
+        yield f"The median step, {why.median.label}, takes {format_ns(why.median.wall_ns)}."
+
+
+def _alike(walls: Ints, kinds: Sequence[KindOfSteps], only: str) -> str:
+    """How long steps of which none is odd take. ``walls``: those of the leading kind, ns; ``only``: what one alone is called."""
+    if kinds:
+        each = [f"{kind.name} {format_ns(kind.median_ns)}" for kind in kinds]
+        return f"No step is odd within its kind: {format_names(each)}."
+    if len(walls) < 2:
+        return f"Step {only} alone was recorded whole and sets nothing up: no other is like it."
+    low, high = format_ns(walls.min()), format_ns(walls.max())
+    take = f"take {low} to {high}" if low != high else f"take {low} each"
+    if len(walls) < LEAST_TO_JUDGE:
+        return f"The {format_count(len(walls))} steps {take}: too few to call one odd."
+    return f"No step is odd: {format_count(len(walls))} {take}."
 
 
 def _merged(table: DisplayTable, groups: StepGroups) -> DisplayTable:
@@ -447,7 +504,7 @@ def _headline(
     if step.step == median.step:
         return f"Step {step.label} is the median step."
     difference = step.wall_ns - median.wall_ns
-    if abs(difference) < ALIKE * median.wall_ns:
+    if _as_long(step, median):
         return f"Step {step.label} takes as long as the median step."
     longer = difference > 0
     begin = f"Step {step.label} takes {format_ns(abs(difference))} {'longer' if longer else 'less'}"
@@ -459,6 +516,11 @@ def _headline(
     count = int(np.searchsorted(reached, MOST)) + 1
     labels = [_inside(words.part(part).label) for part in causes[:count]]
     return f"{begin}: {format_names(labels, count)}."
+
+
+def _as_long(step: ComparedStep, median: ComparedStep) -> bool:
+    """Whether a step and the median step do not differ by more than people care about."""
+    return abs(step.wall_ns - median.wall_ns) <= ALIKE * median.wall_ns
 
 
 def _cause(part: DifferencePart, longer: bool) -> str:

@@ -28,6 +28,7 @@ from torch_tb_profiler.analysis.figures.step_kinds import doing_no_less, of_lead
 from torch_tb_profiler.analysis.findings.engine import EXPECT_IDLE
 from torch_tb_profiler.analysis.findings.rule import HOST, Rule
 from torch_tb_profiler.analysis.findings.rules import RULES
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import (
@@ -72,6 +73,7 @@ MUCH = 0.25
 LEAST_JUDGED = 0.5
 """Share of the kernel time that must be known for silence to mean that all is well."""
 
+_VOWEL = regex(r"[aeiou8]|1[18](?!\d)")
 _NO_REASON = "No cause was found for it: it may be the work itself."
 _GROUP_NOUNS = {
     PathCause.MEMCPY: "Copying",
@@ -216,11 +218,11 @@ def _unrecorded(
 def the_step(
     analysis: Mapping[str, Any], words: Mapping[str, str], length: float | None = None
 ) -> str:
-    """``each 12.3 ms step``; of steps that differ ``a 12.3 ms step``. ``length``: where it is not that of the median step."""
+    """``each 12.3 ms step``; of steps that differ ``an 11.3 ms step``. ``length``: where it is not that of the median step."""
     time = f"{format_ns(length or analysis['step_ns'])} {words['step']}"
     if analysis["steps"] == 1:
         return f"the {time}"
-    return f"each {time}" if analysis["alike"] else f"a {time}"
+    return f"each {time}" if analysis["alike"] else _with_article(time)
 
 
 def _of_server(
@@ -576,7 +578,8 @@ def _a_step(analysis: Mapping[str, Any], words: Mapping[str, str]) -> str:
 
 
 def _with_article(step: str) -> str:
-    return f"an {step}" if step[0] in "aeiou" else f"a {step}"
+    """``an iteration``, ``an 11.3 ms step``, ``a 110 ms step``."""
+    return f"an {step}" if _VOWEL.match(step) else f"a {step}"
 
 
 def _longest(path: Path, analysis: Mapping[str, Any]) -> str:

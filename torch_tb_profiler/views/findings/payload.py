@@ -38,7 +38,7 @@ from torch_tb_profiler.units import (
 )
 from torch_tb_profiler.views.findings.about import about_text, step_name
 from torch_tb_profiler.views.findings.headline import LEAST_JUDGED, Answer, answer_of
-from torch_tb_profiler.views.findings.path import Path
+from torch_tb_profiler.views.findings.path import Path, at_line
 from torch_tb_profiler.views.findings.wire import Evidence, Finding, FindingsPayload, Told, Total
 from torch_tb_profiler.views.steps import kinds_text, other_kinds, step_noun, subject_of
 from torch_tb_profiler.views.wire import Link, Number, Subject
@@ -250,7 +250,7 @@ def _own_words(
     hit = numbers.get("in_steps", numbers.get("held_steps"))
     if hit is not None and "of_steps" in numbers:
         own["which_steps"] = _which_steps(round(hit), round(numbers["of_steps"]), own["step"])
-    own["at"] = f" at {cut(item['line'], LONGEST_LABEL)}" if item["line"] else ""
+    own["at"] = at_line(item["line"] or "")
     if item["recoverable_ns"] is not None:
         left = max(item["length_ns"] - item["recoverable_ns"], 0)
         own |= {

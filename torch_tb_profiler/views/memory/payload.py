@@ -141,7 +141,7 @@ def _headline(insight: Insight, row: int, name: str, capacity: int | None, call:
         return [first, call]
     devices = insight["memory_devices"]
     reserved, besides = int(devices["peak_reserved"][row]), ""
-    if reserved > 0:
+    if reserved > 0 and f"({format_bytes(reserved)} reserved)" not in first:
         share = f", {format_share(reserved / capacity)}" if capacity else ""
         besides = f"; at most {format_bytes(reserved)} was reserved{share}"
     return [first, f"It was at {format_ns(int(devices['peak_time'][row]))}{besides}."]

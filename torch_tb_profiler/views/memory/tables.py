@@ -1,4 +1,4 @@
-"""Routes ``/memory/blocks``, ``/memory/statistics`` and ``/memory/alive``."""
+"""Routes ``/memory/blocks``, ``/memory/statistics``, ``/memory/alive`` and ``/memory/source``."""
 
 from __future__ import annotations
 
@@ -23,6 +23,16 @@ from torch_tb_profiler.views.memory.wire import (
     MemoryGroup,
     MemoryStatisticsPayload,
 )
+from torch_tb_profiler.views.source import (
+    Calls,
+    Read,
+    SourcePayload,
+    recorded_lines,
+    source_payload,
+)
+
+_EXACT = 1 << 40
+"""Part of all from which on a frame is told: lines that hold little add up."""
 
 
 def memory_blocks_payload(
@@ -82,3 +92,22 @@ def memory_alive_payload(
         pooled=len(rest),
         pooled_bytes=int(rest.sum()),
     )
+
+
+def memory_source_payload(
+    trace: Trace, facts: Facts, insight: Insight, device: int, time: int | None, read: Read | None
+) -> SourcePayload:
+    """The functions whose calls hold most at a time, ns, None at the device's peak; of a snapshot each of their lines. ``read``: None
+    where no folder is named.
+    """
+    found = live_memory_at(insight, device, time)
+    frames = held_frames(facts, insight, device, found, _EXACT)
+    exact = insight.about["memory_source"] == "snapshot"
+    calls = Calls(
+        [frame.name for frame in frames],
+        [frame.parent for frame in frames],
+        [frame.bytes for frame in frames],
+        {} if exact else recorded_lines(trace),
+        exact,
+    )
+    return source_payload(calls, found.allocated, "bytes", read)

@@ -119,9 +119,9 @@ def overview_payload(facts: Facts, selection: Selection, place: RankInJob) -> Ov
 def _kinds(facts: Facts) -> list[KindOfSteps]:
     """Those of all steps."""
     table = facts["steps"]
-    usual = recurring(facts) & ((table["flags"] & StepFlag.ODD) == 0)
-    kind = table["kind"].astype(np.int64)
-    return kinds_of_steps(plain_names(facts), kind, step_lengths(table), usual)
+    odd = (table["flags"] & StepFlag.ODD) != 0
+    kind = np.where(recurring(facts), table["kind"].astype(np.int64), -1)
+    return kinds_of_steps(plain_names(facts), kind, step_lengths(table), odd)
 
 
 def average_item(facts: Facts, selection: Selection) -> Average | None:

@@ -7,6 +7,7 @@ from typing import cast
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.facts.earlier_work import left_out
 from torch_tb_profiler.analysis.facts.profiled_ranges import sliced_tracks
 from torch_tb_profiler.analysis.timeline.tiles import TILE_BITS, highest_level
 from torch_tb_profiler.store.columns import Array, Ints
@@ -46,7 +47,7 @@ def timeline_payload(
     return TimelinePayload(
         id=content_id,
         span_ns=about["span_ns"],
-        work_start_ns=about["work_ns"][0],
+        work_start_ns=_opened_at(facts, about["work_ns"][0]),
         work_end_ns=about["work_ns"][1],
         origin_ns=str(trace.origin_ns + trace.base_ns),
         events=timeline["slices"].n,
@@ -64,6 +65,15 @@ def timeline_payload(
         device_activity=about["device_activity"],
         host_activity=about["host_activity"],
     )
+
+
+def _opened_at(facts: Facts, begin: int) -> int:
+    """Where a view begins: of a stretch at the begin that no figure counts it shows as much as is before it."""
+    gone = left_out(facts)
+    if not len(gone.start):
+        return begin
+    before, end = max(int(gone.start[0]) - begin, 0), int(gone.end[0])
+    return max(end - before, begin) if before < end - int(gone.start[0]) else begin
 
 
 def _groups(trace: Trace, facts: Facts, timeline: Timeline) -> list[TimelineGroup]:

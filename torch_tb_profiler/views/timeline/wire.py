@@ -96,7 +96,7 @@ class TimelinePayload(Wire, frozen=True, kw_only=True):
     back.
 
     ``work_start_ns`` to ``work_end_ns``: from the first to the last event with a length, the
-        profiler's own span aside; what a view is opened on.
+        profiler's own span aside, and what no figure counts at the begin; what a view is opened on.
     ``origin_ns``: Unix time of the first event where known, as text. ``names``: how many pages of
         ``/trace/names`` there are to ask for.
     ``groups``: at most 2,000, those with the most events; there are ``groups_total``.

@@ -109,9 +109,9 @@ export function spoken(
 export const meanOf = (steps: number): string => `mean of ${formatCount(steps)} steps`;
 
 /** Which of the chosen steps the strips draw, and what the legend's figures are of. */
-export function drawnText(longest: string, drawn: number, steps: number): string {
-  if (steps < 2) return longest;
-  return `${drawn < steps ? `drawn: ${longest}, the longest; ` : ""}figures: ${meanOf(steps)}`;
+export function drawnText(name: string, drawn: number, steps: number): string {
+  if (steps < 2) return name;
+  return `${drawn < steps ? `${name}, the median, is drawn; ` : ""}figures: ${meanOf(steps)}`;
 }
 
 /** A glyph in words: the step, its path, and what the device did meanwhile. */

@@ -1,7 +1,6 @@
 /** The critical path through all ranks of a run. */
 
 import type { RanksPathPayload, RanksRowsPayload } from "../../api/types.gen";
-import { stepName } from "../../base/words";
 import { useResource } from "../../state/resource";
 import { type Params, type ViewId, type ViewProps, viewQuery } from "../../state/view";
 import { type Column, Panel, Segmented, Skeleton } from "../../widgets";
@@ -14,6 +13,7 @@ import {
   rangeParams,
   rangeSetter,
   RANKS_GROUPS,
+  stepTitle,
   readRange,
 } from "./model";
 import { columnsBy, OnThePath } from "./parts";
@@ -66,8 +66,7 @@ function Ranks(props: PageProps) {
     "critical_path/ranks/rows",
     viewQuery(props, { by: by.value, ...rangeParams(range) }),
   );
-  const step = stepName(payload.strips[0]?.name ?? "");
-  const name = step ? `step ${step}` : "the whole span";
+  const name = stepTitle(payload.strips[0]?.name ?? "") || "the whole span";
   return (
     <>
       <InShort sentences={payload.headline} />

@@ -9,7 +9,15 @@ import { Panel } from "../../widgets";
 import { lacks } from "../missing";
 import { InShort, MissingList, Nothing, viewOf } from "../loaded";
 import { StepCauses } from "../steps/view";
-import { drawnText, groupOf, GROUPS, rangeParams, rangeSetter, readRange } from "./model";
+import {
+  drawnText,
+  groupOf,
+  GROUPS,
+  rangeParams,
+  rangeSetter,
+  readRange,
+  stepTitle,
+} from "./model";
 import { OnThePath, pathColumns } from "./parts";
 import { RanksChoice, RanksPath } from "./ranks";
 import { PathGlyphs } from "./glyphs";
@@ -59,7 +67,11 @@ function CriticalPathPage({ payload, ...props }: PageProps) {
       <Panel
         title="Critical path"
         term="critical_path"
-        note={drawnText(first?.name ?? "", strips.length, payload.steps.step.length)}
+        note={drawnText(
+          first ? stepTitle(first.name) : "",
+          strips.length,
+          payload.steps.step.length,
+        )}
       >
         <PathGlyphs
           {...{ ...props, payload, range }}

@@ -7,7 +7,7 @@ import { useId } from "../../base/id";
 import { formatShare, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
-import { Button, Checkbox, Select, TextInput, Tooltip } from "../../widgets";
+import { Button, Checkbox, Select, ShareBar, TextInput, Tooltip } from "../../widgets";
 import { labelOf } from "./model";
 import {
   changeText,
@@ -49,9 +49,7 @@ export function ChangeRow({ change, declared, usual, onChange }: ChangeRowProps)
           <span class="what-if-saved">
             <span class="number">{formatTime(usual.time)}</span>
             <span class="number muted">{formatShare(usual.share)}</span>
-            <span class="what-if-bar" aria-hidden="true">
-              <span style={{ width: `${Math.min(100, 100 * usual.share)}%` }} />
-            </span>
+            <ShareBar size="what-if-bar" share={Math.min(1, usual.share)} />
           </span>
         ) : null}
       </div>

@@ -16,7 +16,16 @@ import {
   viewQuery,
   type ViewProps,
 } from "../../state/view";
-import { Button, EmptyState, Icon, Panel, Segmented, StepSelector, Term } from "../../widgets";
+import {
+  Button,
+  EmptyState,
+  Icon,
+  Panel,
+  Segmented,
+  StepSelector,
+  Term,
+  unbroken,
+} from "../../widgets";
 import { Folded } from "../folded";
 import { setParams } from "../grid_params";
 import { InShort, Loaded, MissingList, Notes } from "../loaded";
@@ -219,7 +228,7 @@ function Doubts({ payload: { verdict, notes } }: { payload: DiffPayload }) {
     <Folded title={`How sure that is${count}`}>
       {() => (
         <>
-          <p>{verdict.sentence}</p>
+          <p>{unbroken(verdict.sentence)}</p>
           {verdict.because ? <p>{verdict.because}</p> : null}
           {verdict.test ? (
             <p class="muted">

@@ -36,18 +36,21 @@ export function RoofCell({ share, roof, reason, words, narrow }: RoofCellProps) 
   );
 }
 
-/** Draws such cells for rows that are pooled, or their kernels. */
+/** Draws such cells for rows that are pooled, or their kernels; `judged`: how many rows have one. */
 export const roofsOfRows = (
   rows: Pick<KernelsTogetherTable, "of_roof" | "roof" | "no_roof">,
   words: Vocabulary,
+  more: { narrow?: boolean; judged?: number } = {},
 ): Partial<Column> => ({
   bar: false,
-  draw: (row) => (
-    <RoofCell
-      share={rows.of_roof[row] ?? null}
-      roof={rows.roof[row] ?? null}
-      reason={rows.no_roof[row] ?? ""}
-      words={words}
-    />
-  ),
+  draw: (row) =>
+    row < (more.judged ?? Infinity) ? (
+      <RoofCell
+        share={rows.of_roof[row] ?? null}
+        roof={rows.roof[row] ?? null}
+        reason={rows.no_roof[row] ?? ""}
+        words={words}
+        narrow={more.narrow ?? false}
+      />
+    ) : null,
 });

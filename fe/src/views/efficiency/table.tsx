@@ -7,7 +7,7 @@ import type { Column } from "../../widgets";
 import { arranged, declaredColumns } from "../columns";
 import { linkedTo } from "../links";
 import { ownRows } from "./model";
-import { RoofCell } from "./roof_cell";
+import { roofsOfRows } from "./roof_cell";
 
 type Href = ViewProps["hrefOf"];
 
@@ -44,19 +44,7 @@ export function efficiencyColumns(
         short: rows.short_name,
         href: linkedTo(hrefOf, "kernel", rows.kernel.slice(0, calls)),
       },
-      of_roof: {
-        bar: false,
-        draw: (row) =>
-          row < calls ? (
-            <RoofCell
-              share={rows.of_roof[row] ?? null}
-              roof={rows.roof[row] ?? null}
-              reason={rows.no_roof[row] ?? ""}
-              words={vocabulary}
-              narrow={narrow}
-            />
-          ) : null,
-      },
+      of_roof: roofsOfRows(rows, vocabulary, { narrow, judged: calls }),
       over_roof_ns: { unknown: reason },
       ...Object.fromEntries(
         ["flops_rate", "bytes_rate", "intensity", "flops", "bytes"].map((key) => [

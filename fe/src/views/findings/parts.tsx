@@ -4,7 +4,7 @@ import { type Parameters, served } from "../../api/client";
 import type { Evidence, Finding } from "../../api/types.gen";
 import { formatAbout, formatCount, formatShare, formatTime, MINUS } from "../../base/units";
 import { useResource } from "../../state/resource";
-import { CodeBlock, Icon, Term } from "../../widgets";
+import { CodeBlock, Icon, ShareBar, Term, unbroken } from "../../widgets";
 import { stepTitle } from "../critical_path/model";
 import { TwoSteps } from "../critical_path/two_steps";
 import { certaintyOf, gainText, lineParts, nowAndThen, ranked } from "./model";
@@ -82,16 +82,16 @@ function FindingHead(
       </span>
       <span class="finding-gain">
         {recoverable_ns === null ? (
-          <span class="muted">{artefact ? "profiler overhead" : "no step time"}</span>
+          <span class="muted">{artefact ? "profiler overhead" : ""}</span>
         ) : (
           <>
             <strong>{gainText(finding)}</strong>
-            <GainBar share={recoverable_ns / most} />
+            <ShareBar size="finding-bar" share={recoverable_ns / most} />
           </>
         )}
       </span>
       <span class="finding-why">
-        {line ? <Line line={line} /> : null} {fact}
+        {line ? <Line line={line} /> : null} {unbroken(fact)}
       </span>
       <span class="finding-sure">
         {certainty ? (
@@ -103,12 +103,6 @@ function FindingHead(
     </span>
   );
 }
-
-const GainBar = ({ share }: { share: number }) => (
-  <span class="finding-bar" aria-hidden="true">
-    <span style={{ width: `${100 * share}%` }} />
-  </span>
-);
 
 function Cells({
   finding,
@@ -169,7 +163,7 @@ function FindingDetails({ finding, links, open }: DetailsProps) {
   return (
     <div class="finding-more">
       <p>
-        {finding.sentence}{" "}
+        {unbroken(finding.sentence)}{" "}
         {certainty && share !== null ? (
           <span class="muted">
             <Term id={certainty}>{certaintyOf(certainty)[1]}</Term>, {formatShare(share)} of the{" "}
@@ -181,10 +175,10 @@ function FindingDetails({ finding, links, open }: DetailsProps) {
       <NowAndThen {...{ finding, links, open }} />
       {finding.attempt ? (
         <p>
-          <strong>Try:</strong> {finding.attempt}
+          <strong>Try:</strong> {unbroken(finding.attempt)}
         </p>
       ) : null}
-      {finding.caveat ? <p class="muted">But: {finding.caveat}</p> : null}
+      {finding.caveat ? <p class="muted">But: {unbroken(finding.caveat)}</p> : null}
       {finding.edit ? <Edit {...finding} /> : null}
       {share === null || !links.verify ? null : (
         <div class="finding-verify">
@@ -291,7 +285,7 @@ export function Unsure({ reasons }: { reasons: readonly string[] }) {
       </summary>
       <ul class="unsure">
         {reasons.map((reason) => (
-          <li key={reason}>{reason}</li>
+          <li key={reason}>{unbroken(reason)}</li>
         ))}
       </ul>
     </details>

@@ -72,7 +72,7 @@ it("tells and chooses iterations by key", async () => {
 it("says what a single iteration was in words, without a chart", async () => {
   answer = payload(["step[DECODE bs=37]"]);
   show();
-  await waitFor(() => expect(text()).toContain("Not recorded, left out300 ns"));
+  await waitFor(() => expect(text()).toContain("Nothing recorded on the device300 ns"));
   expect(text()).toContain("Requests46");
   expect(document.querySelector(".iterations-chart")).toBeNull();
 });

@@ -61,14 +61,14 @@ function Alone({ payload }: { payload: IterationsPayload }) {
   const [row] = rowsOf(payload.iterations);
   const [drawn] = drawnOf(payload.iterations);
   if (!row || !drawn) return null;
+  const silent = row.earlier_ns + row.silent_ns;
   const facts = [
     ["Phase", row.phase],
     ["Requests", formatCount(drawn.requests)],
     ["Tokens", formatCount(drawn.tokens)],
     ["Padding of the batch", format(row.padding, "share")],
     ["Device work", format(row.device_ns, "ns")],
-    ["Not recorded, left out", row.earlier_ns ? format(row.earlier_ns, "ns") : ""],
-    ["Nothing recorded on the device", row.silent_ns ? format(row.silent_ns, "ns") : ""],
+    ["Nothing recorded on the device", silent ? format(silent, "ns") : ""],
     ["Drafts", format(row.draft_ns, "ns")],
   ] as const;
   return (

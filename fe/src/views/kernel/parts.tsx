@@ -6,20 +6,18 @@ import { Badge, CopyButton, type Column, type Part } from "../../widgets";
 import { arranged, columnsOf, declaredColumns, pickRows } from "../columns";
 import { counterColumns } from "../counters/model";
 import { roofsOfRows } from "../efficiency/roof_cell";
+import type { ChartsProps } from "../chart_top";
 import { Pie } from "../pie";
 import { matrixTime, partsByKernel, reasonText, type MatrixTime, type Unattributed } from "./model";
 
-interface KernelChartsProps {
-  payload: KernelPayload;
-  found: Uint32Array;
-  sortedBy: string;
-  /** Parts that stand by themselves. */
-  top: number;
-  onSelect: (key: string) => void;
-}
-
 /** Of the rows that the search found. */
-export function KernelCharts({ payload, found, sortedBy, top, onSelect }: KernelChartsProps) {
+export function KernelCharts({
+  payload,
+  found,
+  sortedBy,
+  top,
+  onSelect,
+}: ChartsProps<KernelPayload>) {
   const figure = sortedBy === "calls" ? "calls" : "total_ns";
   const unit = figure === "calls" ? "count" : "ns";
   const word = figure === "calls" ? "calls" : "time";

@@ -7,11 +7,11 @@ import { useResource } from "../../state/resource";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, GridPanel, Panel } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
-import { exactly, gridParams, onTimeline, readSort, showPart } from "../grid_params";
+import { exactly, gridParams, onTimeline } from "../grid_params";
 import { InShort, MissingList, Nothing, viewOf } from "../loaded";
 import { lacks } from "../missing";
 import { Callers } from "../callers";
-import { ChartTop, topOf } from "../chart_top";
+import { chartsBeside } from "../chart_top";
 import { Choice, chosenOf } from "../choice";
 import { useColumns } from "../columns";
 import { roofsOfRows } from "../efficiency/roof_cell";
@@ -208,18 +208,7 @@ function KernelTable({ payload, ...props }: PageProps) {
       )}
       expandable={(row) => payload.pooled === 0 || row !== rows.name.length - 1}
       order={{ key: "total_ns", descending: true }}
-      aside={(found) => (
-        <>
-          <ChartTop params={params} setParam={setParam} />
-          <KernelCharts
-            payload={payload}
-            found={found}
-            sortedBy={readSort(params.sort)?.key ?? ""}
-            top={topOf(params)}
-            onSelect={(key) => showPart(key, params.search, setParam)}
-          />
-        </>
-      )}
+      aside={chartsBeside(KernelCharts, payload, props)}
       storage={`kernel-${payload.group}`}
       tools={<Choice {...props} label="Group by" labels={GROUPS} param="group" />}
       empty="No kernel matches the search."

@@ -1,22 +1,25 @@
 /** The line ladder: where the path splits by call chain, as a graph and as a table, and the source of its functions. */
 
-import { useMemo, useState } from "preact/hooks";
-import type { LineLadderTable, Vocabulary } from "../../api/types.gen";
+import { useMemo } from "preact/hooks";
 import { served } from "../../api/client";
+import type { LineLadderTable, Vocabulary } from "../../api/types.gen";
 import { GROUP_LABELS } from "../../base/groups.gen";
-import { formatShare, formatTime } from "../../base/units";
+import { formatTime } from "../../base/units";
 import type { ViewProps } from "../../state/view";
-import { Flame, layOutFlame, Panel } from "../../widgets";
+import { Flame, layOutFlame } from "../../widgets";
 import { frameText } from "../callers";
-import { Notes, viewOf } from "../loaded";
+import { viewOf } from "../loaded";
 import { kindsOf } from "../module/model";
+import { SourceWithHeat } from "../source";
 import { TableView } from "../table_view";
-import { joinedText, numbered, rungLines, tintOf } from "./model";
+import { joinedText, rungLines, tintOf } from "./model";
 
 interface LadderProps extends ViewProps {
   ladder: LineLadderTable;
   vocabulary: Vocabulary;
 }
+
+const Source = viewOf("source", [240], SourceWithHeat);
 
 export function Ladder({ ladder, vocabulary, ...view }: LadderProps) {
   return (
@@ -46,7 +49,6 @@ export function Ladder({ ladder, vocabulary, ...view }: LadderProps) {
 }
 
 function Graph({ ladder }: Pick<LadderProps, "ladder">) {
-  const [zoom, setZoom] = useState({ ladder, at: -1 });
   const drawn = useMemo(
     () => ({
       layout: layOutFlame({ parent: ladder.parent, value: ladder.path_ns, order: null }),
@@ -63,37 +65,7 @@ function Graph({ ladder }: Pick<LadderProps, "ladder">) {
       label="Ladder"
       {...drawn}
       parent={ladder.parent}
-      hatched={[]}
-      found={null}
-      zoom={zoom.ladder === ladder ? zoom.at : -1}
-      onZoom={(at) => setZoom({ ladder, at })}
       describe={(row) => rungLines(ladder, row)}
-      detail={() => null}
     />
   );
 }
-
-/** Functions as they stand in the folders that the server was given, the heat at the side of each. */
-const Source = viewOf("source", [240], ({ payload: { functions, notes } }) =>
-  notes.length ? (
-    <Panel title="Source with heat" term="source_heat">
-      {functions.map(({ file, name, first, lines, cut, path_ns, share }) => (
-        <figure key={`${file}:${first}`}>
-          <figcaption>
-            <code>{`${file}:${first}`}</code> {name} <strong>{formatTime(path_ns)}</strong>{" "}
-            <span class="muted">{formatShare(share)}</span>
-          </figcaption>
-          <pre
-            class="source"
-            tabIndex={0}
-            aria-label={`${name}, from line ${first}`}
-            style={{ borderLeftWidth: `${2 + 46 * share}px` }}
-          >
-            {numbered(lines, first, cut)}
-          </pre>
-        </figure>
-      ))}
-      <Notes notes={notes} />
-    </Panel>
-  ) : null,
-);

@@ -35,10 +35,3 @@ export const rungLines = (ladder: LineLadderTable, row: number): string[] =>
     `${formatTime(ladder.path_ns[row])}, ${formatShare(ladder.share[row])} of the path`,
     GROUP_LABELS[ladder.group[row] ?? ""] ?? "",
   ].filter(Boolean);
-
-/** Lines of a source with their numbers, and how many more there are. */
-export const numbered = (lines: readonly string[], first: number, cut: number): string =>
-  [
-    ...lines.map((line, row) => `${String(first + row).padStart(4)}  ${line}`),
-    ...(cut ? [`      … ${cut} more`] : []),
-  ].join("\n");

@@ -38,10 +38,11 @@ const lines = (names: (string | null)[], over: Partial<LinesPayload> = {}): Line
 const source = (over: Partial<SourcePayload> = {}): SourcePayload => ({
   functions: [
     {
-      ...{ file: "net.py", name: "forward", first: 11, was: 9, cut: 2, path_ns: 5000 },
-      ...{ lines: ["  def forward(self, x):", "    return <x>"], share: 5 / 9 },
+      ...{ file: "net.py", name: "forward", first: 11, was: 9, cut: 2, heat: 5000 },
+      ...{ lines: ["  def forward(self, x):", "    return <x>"], share: 5 / 9, line_heat: [] },
     },
   ],
+  unit: "ns",
   notes: ["Found by name."],
   ...over,
 });
@@ -81,7 +82,9 @@ it("shows the source of functions with their time, as text, and what is said of 
   expect(shown.textContent).toBe(
     "  11    def forward(self, x):\n  12      return <x>\n      … 2 more",
   );
-  expect(shown.style.borderLeftWidth).not.toBe("");
+  const sides = [...shown.querySelectorAll("span")].map(({ style }) => style.backgroundSize);
+  expect(new Set(sides).size).toBe(1);
+  expect(parseFloat(sides[0] ?? "")).toBeGreaterThan(0);
   expect(text()).toContain("Found by name.");
 });
 

@@ -113,7 +113,6 @@ export function framesOf({ parent, name, kind, bytes }: HeldFrames) {
     parent,
     name: name.map((text, row) => `${frameText(text)}  ${formatBytes(bytes[row] ?? 0)}`),
     kind: kind.map((one) => FLAME_KINDS.findIndex((known) => known === one)),
-    hatched: kind.map(() => false),
     layout: layOutFlame({
       parent,
       value: bytes,

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type {
   HeldFrames,
   MemoryAlivePayload,
@@ -193,19 +193,8 @@ export function changesColumns(
 
 /** All that is held, by the calls that allocated it. */
 export function Held({ frames }: { frames: HeldFrames }) {
-  const [zoom, setZoom] = useState(-1);
-  const { describe, ...drawn } = useMemo(() => framesOf(frames), [frames]);
-  return (
-    <Flame
-      label="What is held, by the calls that allocated it"
-      {...drawn}
-      describe={describe}
-      found={null}
-      zoom={zoom}
-      onZoom={setZoom}
-      detail={() => null}
-    />
-  );
+  const drawn = useMemo(() => framesOf(frames), [frames]);
+  return <Flame label="What is held, by the calls that allocated it" {...drawn} />;
 }
 
 /** A request that failed, to scale: what was free, the reserved pieces beside it, and below it what was asked for, which sticks out by what is missing. */

@@ -29,6 +29,7 @@ beforeEach(() => {
     "memory/statistics": reply("memory/statistics", CPU),
     "memory/changes": reply("memory/changes", CPU, { before_bytes: 1 << 20 }),
     "memory/map": reply("memory/map?n=16", "snapshot"),
+    "memory/source": { functions: [], unit: "bytes", notes: [] },
     memory: memory(),
   };
   asked = serve(answers);
@@ -45,7 +46,7 @@ it("shows the peak, the curve, what is alive and the blocks", async () => {
   await ready();
   for (const part of [
     "GPU 2 peaked at 3.05 GiB of 79.2 GiB (3.07 GiB reserved).",
-    "It was at 9.39 ms; at most 3.07 GiB was reserved, 3.9 %.",
+    "It was at 9.39 ms.",
     "A note.",
     "Alive at the peak",
     "What holds 3.05 GiB at the peak",
@@ -62,6 +63,25 @@ it("shows the peak, the curve, what is alive and the blocks", async () => {
   expect(askedFor("memory/alive")).toEqual({ run: "r", worker: "w", span: "s", device: "0" });
   expect(askedFor("memory/blocks")).toEqual({ run: "r", worker: "w", span: "s", device: "0" });
   expect(plainHeads()).toEqual([]);
+});
+
+it("shows at the side of each source line what it holds at the instant", async () => {
+  answers["memory/source"] = {
+    ...{ unit: "bytes", notes: [] },
+    functions: [
+      {
+        ...{ file: "optim.py", name: "step", first: 81, was: -1, cut: 0, heat: 3 << 20 },
+        ...{ lines: ["a", "b", "c"], share: 0.5, line_heat: [0, 3 << 20, 1 << 20] },
+      },
+    ],
+  };
+  show({ t: "500" });
+  await ready();
+  expect(askedFor("memory/source")?.t).toBe("500");
+  const shown = screen.getByLabelText("step, from line 81");
+  expect(shown.textContent).toBe("             81  a\n  3.00 MiB   82  b\n  1.00 MiB   83  c\n");
+  const sides = [...shown.querySelectorAll("span")].map(({ style }) => style.backgroundSize);
+  expect(sides.map(parseFloat)).toEqual([0, 23, 23 / 3]);
 });
 
 it("says nothing of reserved memory where the allocator reserves none", async () => {

@@ -1,6 +1,6 @@
 /** The Memory page: how much was held when, by whom, and what was alive at the peak or at any other moment. */
 
-import type { Parameters } from "../../api/client";
+import { type Parameters, served } from "../../api/client";
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type {
@@ -18,12 +18,13 @@ import { type Resource, useResource, useResources } from "../../state/resource";
 import { find, otherTrace, runsStore } from "../../state/runs";
 import { useStore } from "../../state/store";
 import type { ViewProps } from "../../state/view";
-import { Button, Card, Grid, GridPanel, Panel, Select } from "../../widgets";
+import { Button, Card, Grid, GridPanel, Panel, Select, unbroken } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { Choice, chosenOf } from "../choice";
 import { gridParams, setParams } from "../grid_params";
 import { InShort, Loaded, MissingList, Notes, Nothing, viewOf } from "../loaded";
 import { workerLabel } from "../run_options";
+import { SourceWithHeat } from "../source";
 import { Totals } from "../totals";
 import { pick, useColumns } from "../columns";
 import {
@@ -91,7 +92,8 @@ function useMoment({ payload, device, params, selection }: PageProps) {
   const failed = failure?.device === device.key ? failure.time_ns : null;
   const time = readTime(params.t) ?? failed;
   const query = { ...selection, device: String(device.key) };
-  const alive = useResource("memory/alive", time === null ? query : { ...query, t: String(time) });
+  const asked = time === null ? query : { ...query, t: String(time) };
+  const alive = useResource("memory/alive", asked);
   const picked = time ?? alive.data?.time_ns ?? device.peak_ns;
   const when =
     picked === failed
@@ -99,7 +101,7 @@ function useMoment({ payload, device, params, selection }: PageProps) {
       : picked === device.peak_ns
         ? "at the peak"
         : `at ${formatTime(picked)}`;
-  return { query, alive, picked, failed, when };
+  return { query, asked, alive, picked, failed, when };
 }
 
 /** The window in the address, narrower than the chosen steps until others are chosen. */
@@ -134,6 +136,7 @@ function MemoryPage(props: PageProps) {
       <First {...shared} />
       <FindingsStrip {...props} view="memory" />
       <Notes notes={payload.notes} />
+      {served ? <HeldSource {...shared} /> : null}
       <Loaded resource={moment.alive} shape={[420]}>
         {(data) => <AlivePanel {...shared} data={data} />}
       </Loaded>
@@ -167,6 +170,15 @@ function First(props: PanelProps) {
         )}
       </Loaded>
     </>
+  );
+}
+
+function HeldSource({ asked }: PanelProps) {
+  const resource = useResource("memory/source", asked);
+  return (
+    <Loaded resource={resource} shape={[240]}>
+      {(payload) => <SourceWithHeat payload={payload} />}
+    </Loaded>
   );
 }
 
@@ -229,7 +241,7 @@ function OtherRanks({
                 </a>
               </span>
             ))}
-            : {answer === own ? "the same." : answer}
+            : {answer === own ? "the same." : unbroken(answer)}
           </li>
         ) : null,
       )}
@@ -244,6 +256,8 @@ type PanelProps = PageProps & {
   window: Stretch | null;
   setWindow: (window: Stretch | null) => void;
   query: DeviceQuery;
+  /** That of the moment. */
+  asked: DeviceQuery;
   picked: number;
   alive: Resource<MemoryAlivePayload>;
   /** When the allocation failed, where one did on this device. */

@@ -107,7 +107,6 @@ type SideProps = SandwichProps & {
 
 function Side(props: SideProps) {
   const { title, focus, rows, upward = false, payload, metric, device, setParam } = props;
-  const [zoom, setZoom] = useState(-1);
   const layout = useMemo(
     () => layOutFlame({ parent: rows.parent, value: valuesOf(rows, metric), order: null }),
     [rows, metric],
@@ -118,13 +117,11 @@ function Side(props: SideProps) {
     <>
       <h3>{title}</h3>
       <Flame
-        {...{ layout, kind, zoom, upward, describe }}
+        {...{ layout, kind, upward, describe }}
         label={`${title} of ${focus}`}
         parent={rows.parent}
         name={rows.name}
         hatched={rows.backward}
-        found={null}
-        onZoom={setZoom}
         detail={(row) =>
           row <= 0 ? null : (
             <p class="flame-detail">

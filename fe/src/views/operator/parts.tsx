@@ -6,6 +6,7 @@ import { capitalised } from "../../base/words";
 import { type Column, CopyButton } from "../../widgets";
 import { declaredColumns } from "../columns";
 import { linkColumn } from "../links";
+import type { ChartsProps } from "../chart_top";
 import { Pie } from "../pie";
 import { chartsOf, splitFrame, stackTexts, type Summed } from "./model";
 
@@ -15,17 +16,12 @@ export const chartTitle = (summed: Summed, device: string): string =>
     ? "Calls"
     : capitalised(`${summed.replace("device", device).replace("_", " ")} time`);
 
-interface OperatorChartsProps {
-  payload: OperatorPayload;
-  /** The rows that the search found. */
-  found: Uint32Array;
-  sortedBy: string;
-  /** Parts that stand by themselves. */
-  top: number;
-  onSelect: (key: string) => void;
-}
-
-export function OperatorCharts({ payload, found, sortedBy, ...props }: OperatorChartsProps) {
+export function OperatorCharts({
+  payload,
+  found,
+  sortedBy,
+  ...props
+}: ChartsProps<OperatorPayload>) {
   const charts = useMemo(() => chartsOf(payload, found, sortedBy), [payload, found, sortedBy]);
   return (
     <>

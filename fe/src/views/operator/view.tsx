@@ -4,11 +4,11 @@ import type { OperatorGroup, OperatorPayload } from "../../api/types.gen";
 import { viewQuery, type ViewProps } from "../../state/view";
 import { GridPanel } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
-import { exactly, gridParams, onTimeline, readSort, showPart } from "../grid_params";
+import { exactly, gridParams, onTimeline } from "../grid_params";
 import { MissingList, Nothing, viewOf } from "../loaded";
 import { lacks } from "../missing";
 import { Callers } from "../callers";
-import { ChartTop, topOf } from "../chart_top";
+import { chartsBeside } from "../chart_top";
 import { Choice, chosenOf } from "../choice";
 import { useColumns } from "../columns";
 import { framesOf, rowKey } from "./model";
@@ -93,18 +93,7 @@ function OperatorTable({ payload, ...props }: PageProps) {
         );
       }}
       order={{ key: order, descending: true }}
-      aside={(found) => (
-        <>
-          <ChartTop params={params} setParam={setParam} />
-          <OperatorCharts
-            payload={payload}
-            found={found}
-            sortedBy={readSort(params.sort)?.key ?? ""}
-            top={topOf(params)}
-            onSelect={(key) => showPart(key, params.search, setParam)}
-          />
-        </>
-      )}
+      aside={chartsBeside(OperatorCharts, payload, props)}
       storage={`operator-${payload.group}`}
       tools={<Choice {...props} label="Group by" labels={GROUPS} param="group" />}
       empty="No operator matches the search."

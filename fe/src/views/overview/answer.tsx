@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { FindingsPayload, OverviewPayload } from "../../api/types.gen";
 import type { ViewProps } from "../../state/view";
-import { Icon } from "../../widgets";
+import { Icon, unbroken } from "../../widgets";
 import { FirstLook } from "../loaded";
 import { lacks } from "../missing";
 
@@ -38,7 +38,7 @@ export function Answer(props: AnswerProps) {
       </p>
       {told === "" ? null : (
         <h1 class={`headline-first${told === null ? " muted" : ""}`}>
-          {told?.headline ?? (look || "Looking for findings …")}
+          {unbroken(told?.headline ?? (look || "Looking for findings …"))}
         </h1>
       )}
       <p class="headline-detail">
@@ -62,7 +62,7 @@ export function Answer(props: AnswerProps) {
       </p>
       {warnings.map(({ key, text }) => (
         <p key={key} class="tone-attention">
-          <Icon name="warn" size={14} /> {text}
+          <Icon name="warn" size={14} /> {unbroken(text)}
         </p>
       ))}
     </section>
@@ -94,7 +94,7 @@ function Detail({ detail, line }: Told) {
             {part}
           </code>
         ) : (
-          part
+          unbroken(part)
         ),
       )}
     </>

@@ -1,14 +1,15 @@
 /** The mean step in eight categories, in which earlier recordings and exports are told, with the chart of each step, and the figures of each accelerator. */
 
 import type { OverviewPayload } from "../../api/types.gen";
-import { formatCount, formatShare } from "../../base/units";
+import { formatCount } from "../../base/units";
 import { onlyRow, type ViewProps, withRow } from "../../state/view";
 import { Term } from "../../widgets";
+import { meanOf } from "../critical_path/model";
 import { Folded } from "../folded";
 import { Nothing } from "../loaded";
 import { lacks } from "../missing";
 import { rowsOf, type Step } from "../rows";
-import { CATEGORY_LABELS, categoryShares, isWholeSpan, several as stepsPerBar } from "./model";
+import { isWholeSpan, several as stepsPerBar } from "./model";
 import { AverageTable, Devices, StepChart } from "./parts";
 
 type BreakdownProps = ViewProps & { payload: OverviewPayload };
@@ -36,29 +37,16 @@ function Categories({ payload, ...props }: BreakdownProps) {
         missing={payload.missing}
       />
     );
-  const largest = average
-    ? categoryShares(average).filter(({ share }) => (share ?? 0) >= LEAST)
-    : [];
   return (
     <Folded
       title={<Term id="breakdown">Step-time breakdown</Term>}
-      note={
-        meanOf(payload) +
-        largest
-          .sort((a, b) => (b.share ?? 0) - (a.share ?? 0))
-          .slice(0, 3)
-          .map(({ category, share }) => `${CATEGORY_LABELS[category]} ${formatShare(share)}`)
-          .join(", ")
-      }
+      // The answer above is of one step.
+      note={average && average.steps > 1 ? meanOf(average.steps) : ""}
     >
       {() => <StepTimes {...props} payload={payload} rows={rows} />}
     </Folded>
   );
 }
-
-/** The answer above is of one step; these are means. */
-const meanOf = ({ average }: OverviewPayload) =>
-  average && average.steps > 1 ? `mean of ${formatCount(average.steps)} steps: ` : "";
 
 function StepTimes({ payload, rows, steps, setSteps }: BreakdownProps & { rows: readonly Step[] }) {
   const { average } = payload;

@@ -4,7 +4,7 @@ import type { DefectItem, OverviewPayload } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { type ViewProps, viewQuery } from "../../state/view";
-import { Badge } from "../../widgets";
+import { Badge, unbroken } from "../../widgets";
 import { fact } from "../fact";
 import { MissingList, Notes } from "../loaded";
 
@@ -78,7 +78,7 @@ export function Health({ items }: { items: readonly DefectItem[] }) {
         return (
           <li key={item.name}>
             <p>
-              <Badge tone={tone}>{word}</Badge> {item.sentence}{" "}
+              <Badge tone={tone}>{word}</Badge> {unbroken(item.sentence)}{" "}
               <span class="number muted">{formatCount(item.count)}×</span>
             </p>
             <p class="defect-more">

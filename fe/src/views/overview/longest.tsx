@@ -9,7 +9,7 @@ import { lacks } from "../missing";
 import { rowsOf } from "../rows";
 import type { OfOverview } from "./foot";
 
-const MOST = 6;
+const MOST = 5;
 
 export function Longest({ payload, ...props }: OfOverview) {
   const query = viewQuery(props, { group: "name" as const });
@@ -23,7 +23,7 @@ export function Longest({ payload, ...props }: OfOverview) {
   const calls = snapshot ? [] : payload.missing.filter(({ call }) => call);
   if (!most && (payload.devices.length || !calls.length)) return null;
   return (
-    <section aria-labelledby="longest">
+    <section class="longest" aria-labelledby="longest">
       <header class="section-head">
         <h2 id="longest">{most ? "Longest kernels" : "What would tell more"}</h2>
         {most ? <a href={props.hrefOf("kernel")}>All kernels</a> : null}

@@ -4,7 +4,7 @@ import type { Average, DeviceSummary, OverviewPayload, Vocabulary } from "../../
 import { categoryColor } from "../../base/theme";
 import { formatExactTime, formatShare, formatTime } from "../../base/units";
 import { capitalised } from "../../base/words";
-import { PlainTable, StackedBars, Term, type StackedBar } from "../../widgets";
+import { PlainTable, ShareBar, StackedBars, Term, type StackedBar } from "../../widgets";
 import { rowsOf, type Step } from "../rows";
 import { CATEGORY_LABELS, categoryShares, occurring, stepLabel } from "./model";
 
@@ -36,13 +36,12 @@ export function metrics(words: Vocabulary): Metric[] {
   ];
 }
 
-function Meter({ share }: { share: number | null }) {
-  return (
-    <span class={`meter${share === null ? " meter-unknown" : ""}`} aria-hidden="true">
-      {share === null ? null : <span style={{ width: `${clamp(share, 0, 1) * 100}%` }} />}
-    </span>
+const Meter = ({ share }: { share: number | null }) =>
+  share === null ? (
+    <span class="meter meter-unknown" aria-hidden="true" />
+  ) : (
+    <ShareBar size="meter" share={clamp(share, 0, 1)} />
   );
-}
 
 /** The figure, or the word unknown; never 0 for what is not known. */
 function Share({ share }: { share: number | null }) {

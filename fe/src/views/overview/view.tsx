@@ -92,7 +92,7 @@ function OverviewPage(
           />
         </div>
         {several ? (
-          <Steps {...props} ranks={isAlone(props) ? "own" : "all"} brief />
+          <Steps {...props} ranks={isAlone(props) || (data && !ofJob) ? "own" : "all"} brief />
         ) : (
           <Longest {...props} />
         )}

@@ -63,7 +63,9 @@ export function panelsOf(payload: StepCausesPayload): StepPanel[] {
   const bars = barsOf(payload);
   const line = (value: number) => ({ value, label: "median" });
   if (kinds.length < 2)
-    return [{ title: "", line: median >= 0 ? line(median_ns) : undefined, bars }];
+    return [
+      { title: "", line: median >= 0 && bars.length > 1 ? line(median_ns) : undefined, bars },
+    ];
   const names = kinds.map(({ name }) => name);
   const kindAt = (place: number): number => Math.max(0, names.indexOf(steps.kind[place] ?? ""));
   return kinds

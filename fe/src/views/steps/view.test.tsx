@@ -1,12 +1,12 @@
 import { cleanup, fireEvent, screen, waitFor } from "@testing-library/preact";
 import { beforeEach, expect, it, vi } from "vitest";
 import type { DifferencePart, StepCausesPayload, StepDifferencePayload } from "../../api/types.gen";
-import { type Params, type StepRange } from "../../state/view";
+import { type Params, type StepRange, type ViewProps } from "../../state/view";
 import { HOSTILE, rowsOf } from "../../testing/cases";
 import { GPU, reply } from "../../testing/replies";
 import { serve, showLive } from "../../testing/page";
-import { barsOf, fallsOf, noteOf, seriesOf, tableOf } from "./model";
-import { StepsView } from "./view";
+import { barsOf, fallsOf, noteOf, panelsOf, seriesOf, tableOf } from "./model";
+import { StepCauses, StepsView } from "./view";
 
 const RECORDED = reply("critical_path/steps", GPU);
 const WHY = reply("critical_path/step?step=1", GPU);
@@ -67,7 +67,7 @@ beforeEach(() => {
   asked = serve({ "critical_path/steps": () => payload, "critical_path/step": () => told });
 });
 
-const draw = (start: Params = {}) => showLive(StepsView, start, { setSteps });
+const draw = (start: Params = {}, view = StepsView) => showLive(view, start, { setSteps });
 async function show(start: Params = {}): Promise<void> {
   draw(start);
   await waitFor(() => expect(bar(3)).toBeTruthy());
@@ -135,10 +135,24 @@ it("lists operators and lines of a program without other ranks", async () => {
   expect(document.querySelector(".bar-row")?.textContent).toBe("aten::mmtrain.py:12+310 ns");
 });
 
-it("says that one step cannot be compared, and that ranks are being read", async () => {
-  payload = causes({ steps: { ...steps(), step: [0] } });
+it("says what the server says of the steps first, but not beside another answer", async () => {
+  payload = causes({ sentences: ["No step is odd.", "Step 6 takes longer."] });
+  await show();
+  const said = screen.getByRole("region", { name: "In short" });
+  expect(said.textContent).toBe("No step is odd.Step 6 takes longer.");
+  cleanup();
+  draw({}, (props: ViewProps) => <StepCauses {...props} brief />);
+  await waitFor(() => expect(bar(3)).toBeTruthy());
+  expect(screen.queryByRole("region", { name: "In short" })).toBeNull();
+});
+
+it("draws one step alone without a median, and says that there is none and that ranks are being read", async () => {
+  const one = causes({ steps: rowsOf(RECORDED.steps, [0]) });
+  expect(panelsOf(one)).toMatchObject([{ line: undefined, bars: [{ key: 0 }] }]);
+  payload = causes({ sentences: ["No step."], steps: { ...steps(), step: [] } });
   draw();
-  await screen.findByText(/^The recording has one step/);
+  await screen.findByText("No step.");
+  expect(document.querySelector(".step-causes")).toBeNull();
   cleanup();
   payload = causes({ progress: 0.5, steps: { ...steps(), step: [] } });
   draw();

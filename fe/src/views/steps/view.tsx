@@ -5,9 +5,9 @@ import { formatTime } from "../../base/units";
 import { stepName } from "../../base/words";
 import { useResource, useUntilComplete } from "../../state/resource";
 import { ALL_STEPS, rowOfStep, viewQuery, type ViewProps } from "../../state/view";
-import { Button, EmptyState, Figure, SeriesLegend, Skeleton, StackedBars } from "../../widgets";
+import { Button, Figure, SeriesLegend, Skeleton, StackedBars } from "../../widgets";
 import { categoryLooks } from "../critical_path/groups";
-import { Loaded } from "../loaded";
+import { InShort, Loaded } from "../loaded";
 import { rowsOf } from "../rows";
 import { noteOf, panelsOf, seriesOf, tableOf } from "./model";
 import { Why } from "./why";
@@ -39,13 +39,11 @@ export function StepCauses({ ranks = "all", brief = false, ...props }: StepCause
       {(payload) =>
         payload.progress < 1 ? (
           <Skeleton height={280} label="Reading the ranks" />
-        ) : payload.steps.step.length < 2 ? (
-          <EmptyState
-            title={`The recording has ${payload.steps.step.length ? "one step" : "no steps"}`}
-            text="This place compares steps: record several, and mark each with profiler.step()."
-          />
         ) : (
-          <Steps {...props} payload={payload} ranks={ranks} brief={brief} />
+          <>
+            {brief ? null : <InShort sentences={payload.sentences} />}
+            {payload.steps.step.length ? <Steps {...props} {...{ payload, ranks, brief }} /> : null}
+          </>
         )
       }
     </Loaded>
@@ -119,6 +117,7 @@ function Steps({ payload, ranks, brief, ...props }: StepsProps) {
           {...props}
           ranks={ranks}
           step={why}
+          said={brief ? "" : (payload.sentences[0] ?? "")}
           ownStep={open.own_step + why - open.step}
           onClose={close}
         />

@@ -6,7 +6,7 @@ import { useId } from "../../base/id";
 import { formatDelta, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
 import { ALL_STEPS, onlyOne, onlyStep, viewQuery, type ViewProps } from "../../state/view";
-import { type Bar, Bars, Button } from "../../widgets";
+import { type Bar, Bars, Button, unbroken } from "../../widgets";
 import { Loaded } from "../loaded";
 import { fallsOf, linksOf, reasonOf, type Fall } from "./model";
 
@@ -15,10 +15,12 @@ interface WhyProps extends ViewProps {
   /** Its number among the bars, and in the chosen trace, −1 none. */
   step: number;
   ownStep: number;
+  /** What is read above it already. */
+  said: string;
   onClose: () => void;
 }
 
-export function Why({ ranks, step, ownStep, onClose, ...props }: WhyProps) {
+export function Why({ ranks, step, ownStep, said, onClose, ...props }: WhyProps) {
   const query = viewQuery(
     { selection: props.selection, steps: ALL_STEPS },
     { ranks, step: String(step) },
@@ -34,8 +36,12 @@ export function Why({ ranks, step, ownStep, onClose, ...props }: WhyProps) {
         {(payload) => (
           <>
             <header class="why-head">
-              <h3 id={id} aria-live="polite">
-                {payload.headline}
+              <h3
+                id={id}
+                aria-live="polite"
+                class={payload.headline === said ? "visually-hidden" : ""}
+              >
+                {unbroken(payload.headline)}
               </h3>
               <Button kind="quiet" onClick={onClose}>
                 Close

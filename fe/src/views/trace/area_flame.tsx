@@ -1,6 +1,6 @@
 /** What called what in an area, as a flame graph. */
 
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { AreaFlamePayload, Kind } from "../../api/types.gen";
 import { formatCount, formatShare, formatTime } from "../../base/units";
 import { useResource } from "../../state/resource";
@@ -59,7 +59,6 @@ interface GraphProps extends Pick<AreaFlameProps, "onEvent">, Pick<ViewProps, "s
 }
 
 function Graph({ rows, pooled, metric, onEvent, setParam }: GraphProps) {
-  const [zoom, setZoom] = useState({ rows, at: -1 });
   const layout = useMemo(
     () => layOutFlame({ parent: rows.parent, value: valuesOf(rows, metric), order: null }),
     [rows, metric],
@@ -83,9 +82,6 @@ function Graph({ rows, pooled, metric, onEvent, setParam }: GraphProps) {
         name={rows.name}
         kind={kinds}
         hatched={rows.backward}
-        found={null}
-        zoom={zoom.rows === rows ? zoom.at : -1}
-        onZoom={(at) => setZoom({ rows, at })}
         describe={describe}
         detail={(row) => {
           const event = rows.event[row] ?? -1;

@@ -2,7 +2,7 @@
 
 import { formatCount } from "../../base/units";
 import { Button, Select } from "../../widgets";
-import { KINDS } from "./kinds";
+import { kindOptions } from "./kinds";
 import type { Found } from "./search";
 import type { TraceState } from "./trace_state";
 
@@ -40,15 +40,7 @@ export function FoundBar({ state }: { state: TraceState }) {
         showLabel={false}
         value={kind}
         onChange={(next) => set({ kind: next })}
-        options={[
-          { value: "all", label: `All ${formatCount(all)}` },
-          ...KINDS.flatMap(({ kind: value, label }) => {
-            const known = kinds.find((each) => each.kind === value);
-            return known || value === kind
-              ? [{ value, label: `${label} ${formatCount(known?.count ?? 0)}` }]
-              : [];
-          }),
-        ]}
+        options={[{ value: "all", label: `All ${formatCount(all)}` }, ...kindOptions(kinds, kind)]}
       />
       <Button
         kind="quiet"

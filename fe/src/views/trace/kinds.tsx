@@ -37,20 +37,22 @@ interface KindChoiceProps {
   onKind: (kind: ChosenKind) => void;
 }
 
-export function KindChoice({ kind, kinds, onKind }: KindChoiceProps) {
-  const options = KINDS.flatMap(({ kind: value, label }) => {
+export const kindOptions = (kinds: readonly KindCount[], kind: ChosenKind) =>
+  KINDS.flatMap(({ kind: value, label }) => {
     const known = kinds.find((each) => each.kind === value);
     return known || value === kind
       ? [{ value, label: `${label} ${formatCount(known?.count ?? 0)}` }]
       : [];
   });
+
+export function KindChoice({ kind, kinds, onKind }: KindChoiceProps) {
   return (
     <Segmented<ChosenKind>
       label="Kind of event"
       showLabel={false}
       value={kind}
       onChange={onKind}
-      options={options}
+      options={kindOptions(kinds, kind)}
     />
   );
 }

@@ -20,6 +20,19 @@ export interface Bar {
   tone?: string;
 }
 
+/** A share as a bar; `size`, `tone`: classes. */
+export const ShareBar = ({ share, size = "", tone = "" }: ShareBarProps) => (
+  <span class={`bar-track ${size}`} aria-hidden="true">
+    <span class={`bar-fill ${tone}`} style={{ width: `${100 * share}%` }} />
+  </span>
+);
+
+interface ShareBarProps {
+  share: number;
+  size?: string;
+  tone?: string;
+}
+
 export const Bars = ({ label, bars }: { label: string; bars: readonly Bar[] }) => (
   <ul class="bars" aria-label={label}>
     {bars.map(({ name, code, place, title = name, exact, share, text, note, tone = "" }, i) => {
@@ -30,9 +43,7 @@ export const Bars = ({ label, bars }: { label: string; bars: readonly Bar[] }) =
             <MiddleCut text={name} />
             {place ? <code class="muted">{place}</code> : null}
           </Name>
-          <span class="bar-track" aria-hidden="true">
-            <span class={`bar-fill ${tone}`} style={{ width: `${100 * share}%` }} />
-          </span>
+          <ShareBar share={share} tone={tone} />
           <span class="number" title={exact}>
             {text}
           </span>

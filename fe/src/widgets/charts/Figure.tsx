@@ -4,6 +4,7 @@ import { csv, fileName } from "../../base/csv";
 import { useId } from "../../base/id";
 import { format, type Unit } from "../../base/units";
 import { Button, DownloadButton } from "../buttons";
+import { PlainTable } from "../PlainTable";
 import { Term } from "../tooltip";
 
 export interface FigureTable {
@@ -75,39 +76,19 @@ export function tableCsv(table: FigureTable): string {
   );
 }
 
-export function DataTable({ table, label }: { table: FigureTable; label: string }) {
-  return (
-    <div class="data-table" tabIndex={0} role="region" aria-label={`${label}, data table`}>
-      <table>
-        <thead>
-          <tr>
-            {table.columns.map((column) => (
-              <th key={column.label} scope="col" class={column.unit ? "number" : ""}>
-                {column.label}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {table.rows.map((row, i) => (
-            <tr key={i}>
-              {row.map((value, j) => {
-                const unit = table.columns[j]?.unit;
-                const text = typeof value === "string" ? value : format(value, unit ?? "number");
-                return (
-                  <td
-                    key={j}
-                    class={unit ? "number" : ""}
-                    title={typeof value === "number" ? value.toString() : undefined}
-                  >
-                    {text}
-                  </td>
-                );
-              })}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
+const DataTable = ({ table: { columns, rows }, label }: { table: FigureTable; label: string }) => (
+  <div class="data-table" tabIndex={0} role="region" aria-label={`${label}, data table`}>
+    <PlainTable
+      head={columns.map((column) => ({ label: column.label, class: column.unit ? "number" : "" }))}
+      rows={rows.map((row) =>
+        row.map((value, i) =>
+          typeof value === "string" ? (
+            value
+          ) : (
+            <span title={value?.toString()}>{format(value, columns[i]?.unit ?? "number")}</span>
+          ),
+        ),
+      )}
+    />
+  </div>
+);

@@ -42,21 +42,23 @@ export interface FlameProps {
   name: readonly string[];
   /** Place in `FLAME_KINDS` of each frame. */
   kind: ArrayLike<number>;
-  hatched: ArrayLike<boolean>;
+  hatched?: ArrayLike<boolean>;
   /** Frames that a search found; null without one. */
-  found: Uint8Array | null;
+  found?: Uint8Array | null;
   /** Colours by something else than the kind. */
   tint?: FlameTint | null;
   /** The outermost frames stand at the bottom. */
   upward?: boolean;
-  /** The frame that is as wide as the graph; −1: the whole. */
-  zoom: number;
-  onZoom: (row: number) => void;
+  /** The frame that is as wide as the graph, −1 the whole, where somebody else keeps it. */
+  zoom?: number;
+  onZoom?: (row: number) => void;
   /** What the card at the pointer says, its first line the name. */
   describe: (row: number) => readonly string[];
   /** What stands below the graph for the frame that was chosen last, or else the one in sight; −1: none. */
-  detail: (row: number) => ComponentChildren;
+  detail?: (row: number) => ComponentChildren;
 }
+
+type Zoomed = FlameProps & { zoom: number };
 
 interface Hovered {
   row: number;
@@ -64,9 +66,12 @@ interface Hovered {
   y: number;
 }
 
-export function Flame(props: FlameProps) {
-  const { label, layout, parent, name, zoom, describe, upward = false } = props;
-  const zooms = useZooms(parent, zoom, props.onZoom);
+export function Flame(given: FlameProps) {
+  const { label, layout, parent, name, describe, upward = false } = given;
+  const [own, setOwn] = useState({ parent, at: -1 });
+  const { zoom = own.parent === parent ? own.at : -1 } = given;
+  const props = { ...given, zoom };
+  const zooms = useZooms(parent, zoom, given.onZoom ?? ((at) => setOwn({ parent, at })));
   const onZoom = zooms.go;
   const id = useId("flame");
   const box = useRef<HTMLDivElement>(null);
@@ -147,7 +152,7 @@ export function Flame(props: FlameProps) {
       <p class="visually-hidden" role="status">
         {active >= 0 ? describe(active).join(", ") : ""}
       </p>
-      {props.detail(active < 0 ? zoom : active)}
+      {given.detail?.(active < 0 ? zoom : active)}
     </div>
   );
 }
@@ -188,13 +193,14 @@ interface Slot<T> {
 
 /** Draws when something changed, once per frame of the display. */
 function useDrawing(
-  props: FlameProps,
+  props: Zoomed,
   box: Slot<HTMLDivElement>,
   canvas: Slot<HTMLCanvasElement>,
   width: number,
   height: number,
 ): void {
-  const { layout, name, kind, hatched, found, zoom, tint = null, upward = false } = props;
+  const { layout, name, kind, hatched, found } = props;
+  const { zoom, tint = null, upward = false } = props;
   const draw = useRef<(forget?: boolean) => void>(() => undefined);
   const brush = useRef<FlameBrush | null>(null);
   useLayoutEffect(() => {
@@ -250,7 +256,7 @@ const flipped = (key: string): string =>
 
 function onKey(
   event: KeyboardEvent,
-  { layout, parent, zoom, upward = false }: FlameProps,
+  { layout, parent, zoom, upward = false }: Zoomed,
   { go: onZoom, step }: Zooms,
   active: number,
   setActive: (row: number) => void,
@@ -281,7 +287,7 @@ function Way({
   name,
   zoom,
   onZoom,
-}: Pick<FlameProps, "parent" | "name" | "zoom" | "onZoom">) {
+}: Pick<Zoomed, "parent" | "name" | "zoom"> & { onZoom: (row: number) => void }) {
   const path = wayTo(parent, zoom);
   const shown = path.slice(-NAMED);
   return (

@@ -66,9 +66,9 @@ export interface FlameScene {
   name: readonly string[];
   /** Place in `FLAME_KINDS` of each frame. */
   kind: ArrayLike<number>;
-  hatched: ArrayLike<boolean>;
+  hatched?: ArrayLike<boolean> | undefined;
   /** Frames that a search found; null without one. */
-  found: Uint8Array | null;
+  found?: Uint8Array | null | undefined;
   tint?: FlameTint | null;
   upward?: boolean;
   view: FlameView;
@@ -131,7 +131,7 @@ function drawFrame(
     ? `hsl(${tint[0]} ${tint[1]}% ${brush.light})`
     : (brush.kinds[kind] ?? brush.muted);
   context.fillRect(x, y, width, high);
-  if (scene.hatched[row] && hatch && width >= 3) {
+  if (scene.hatched?.[row] && hatch && width >= 3) {
     context.fillStyle = hatch;
     context.fillRect(x, y, width, high);
   }

@@ -50,7 +50,6 @@ def exposed_communication(context: RuleContext) -> Claims:
     of collectives that the path does not hold, the host's time beside them is gone. Likely.
     Where all workers of the run are known, waiting for another rank is taken from it: only transfer can be hidden.
     """
-    spans = context.trace["spans"]
     if context.has_device:
         talking = context.work.take(context.work.communication)
         row, (piece, start, end) = talking.row, context.alone(talking)
@@ -59,7 +58,7 @@ def exposed_communication(context: RuleContext) -> Claims:
         alone = subtract(context.when(row), context.when(context.operators))
         number, start, end = shared(*context.times(row), alone)
         piece = row[number]
-    total = int(spans["dur"][context.within(row)].sum()) / len(context.steps)
+    total = context.when(context.within(row)).length / len(context.steps)
     numbers = {"collectives": context.per_step(row), "total": total}
     if context.has_device or (context.scene.work_causes == PathCause.COMMUNICATION).any():
         return Candidate(piece, start, end, numbers, by_group(context), change="overlap")

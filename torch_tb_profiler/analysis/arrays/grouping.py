@@ -279,4 +279,4 @@ def mask_of(n: int, places: Array | Sequence[int]) -> Mask:
 def picked(values: Array, place: Array) -> Array:
     """``values[place]``, of the type of the values; −1 where the place is −1."""
     none = values.dtype.type(-1)
-    return np.where(place >= 0, values[place] if len(values) else none, none)
+    return np.where(place >= 0, values.take(place) if len(values) else none, none)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, picked, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty
@@ -214,10 +214,9 @@ class PathTime:
         name = np.where(table["operator"] >= 0, table["operator"], table["name"])
         many = np.isin(group, [list(GROUPS).index(key) for key in _BY_NAME])
         name = np.where(table["cause"] == PathCause.LAUNCH, _LAUNCHED, np.where(many, name, -1))
-        kinds = np.stack((table["step"], group, name))
-        each, kind = np.unique(kinds, axis=1, return_inverse=True)
-        kind = kind.ravel()
-        time = sum_by(kind, each.shape[1], rest)
+        first, kind = group_rows((table["step"], group, name))
+        each = np.stack((table["step"], group, name))[:, first]
+        time = sum_by(kind, len(first), rest)
         wall = self.of_steps(self._time)
         # How long launched work waits is a matter of launches, not of what it is.
         large = np.flatnonzero((time > MOST * wall[each[0]]) & (each[2] != _LAUNCHED))

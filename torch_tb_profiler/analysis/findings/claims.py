@@ -82,9 +82,10 @@ class Removed:
         found = []
         for part in ("work", "segment"):
             blocks = [
-                (row[gone > 0], gone[gone > 0]) for row, gone in self._unchanged.less(changed, part)
+                (row[gone > 0], gone[gone > 0].astype(np.float32))
+                for row, gone in self._unchanged.less(changed, part)
             ]
-            none = np.zeros(0, np.int32), np.zeros(0)
+            none = np.zeros(0, np.int32), np.zeros(0, np.float32)
             rows, times = zip(none, *blocks, strict=True)
             found.append((np.concatenate(rows), np.concatenate(times)))
         return found
@@ -94,19 +95,19 @@ class Removed:
         if not self._each:
             return -1
         removes = self._removes(changed)
-        removed = sum(float(more.sum()) for _, more in removes)
+        removed = sum(float(more.sum(dtype=np.float64)) for _, more in removes)
         again = sum(
-            float(np.minimum(gone[row], more).sum())
+            float(np.minimum(gone[row], more).sum(dtype=np.float64))
             for gone, (row, more) in zip(self._gone, removes, strict=True)
         )
         if not removed or again < MOST * removed:
             return -1
-        dense = [np.zeros(len(gone)) for gone in self._gone]
+        dense = [np.zeros_like(gone) for gone in self._gone]
         for full, (row, more) in zip(dense, removes, strict=True):
             full[row] = more
         shared = [
             sum(
-                float(np.minimum(full[row], gone).sum())
+                float(np.minimum(full[row], gone).sum(dtype=np.float64))
                 for full, (row, gone) in zip(dense, parts, strict=True)
             )
             for _, parts in self._each
@@ -118,7 +119,8 @@ class Removed:
         removes = self._removes(changed)
         if not self._each:
             self._gone = [
-                np.zeros(len(all_of)) for all_of in (self._unchanged.work, self._unchanged.segment)
+                np.zeros(len(all_of), np.float32)
+                for all_of in (self._unchanged.work, self._unchanged.segment)
             ]
         self._each.append((number, removes))
         for gone, (row, more) in zip(self._gone, removes, strict=True):

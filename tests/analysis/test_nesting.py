@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.examples import examples
 from torch_tb_profiler.analysis.arrays.nesting import (
+    _climb,
     climb,
     innermost_at,
     nearest,
@@ -99,7 +100,7 @@ def test_the_order_of_a_forest_decides_nothing(
     wanted = np.array([marked for _, marked in nodes], np.bool_)
     if backwards:
         parent, wanted = np.where(parent >= 0, n - 1 - parent, -1)[::-1], wanted[::-1]
-    assert nearest(parent, wanted).tolist() == climb(parent, np.arange(n), wanted).tolist()
+    assert nearest(parent, wanted).tolist() == _climb(parent, np.arange(n), wanted).tolist()
 
 
 @pytest.mark.parametrize(
@@ -159,7 +160,9 @@ def test_around_a_point_is_the_innermost_span_that_is_open(
 def test_nearest_is_where_climbing_from_everywhere_ends(nodes: list[tuple[int, bool]]) -> None:
     parent = np.array([min(above, i - 1) for i, (above, _) in enumerate(nodes)], np.int64)
     wanted = np.array([is_wanted for _, is_wanted in nodes], np.bool_)
-    assert nearest(parent, wanted).tolist() == climb(parent, np.arange(len(nodes)), wanted).tolist()
+    assert (
+        nearest(parent, wanted).tolist() == _climb(parent, np.arange(len(nodes)), wanted).tolist()
+    )
 
 
 @given(st.lists(st.tuples(st.integers(-1, 30), st.booleans()), max_size=40))

@@ -59,7 +59,7 @@ def test_walks_over_forests(parent: Any, data: st.DataObject) -> None:
     wanted = data.draw(masks(len(parent)))
     rows = st.lists(st.integers(-1, len(parent) - 1))
     begin = np.array(data.draw(rows), data.draw(TYPES))
-    same(kernels.climb(parent, begin, wanted), nesting.climb, parent, begin, wanted)
+    same(kernels.climb(parent, begin, wanted), nesting._climb, parent, begin, wanted)
     same(kernels.nearest(parent, wanted), nesting.nearest, parent, wanted)
     same(kernels.with_ancestors(parent, wanted), nesting.with_ancestors, parent, wanted)
     same(kernels.depths(parent), nesting.depths, parent)
@@ -73,6 +73,17 @@ def test_what_is_open(thread: tuple[Any, Any, Any, Any], data: st.DataObject) ->
     begun = np.searchsorted(start[rows], time, side="right")
     span = np.append(-1, rows)[begun]
     same(kernels.still_open(span, time, end, parent), nesting.still_open, span, time, end, parent)
+
+
+@given(spans=st.lists(st.tuples(st.integers(0, 20), st.integers(0, 12), st.integers(-1, 2))))
+def test_innermost_spans(spans: list[tuple[int, int, int]]) -> None:
+    listed = sorted(spans, key=lambda item: (item[0], -item[1]))
+    start, dur, track = (np.array([item[k] for item in listed], np.int64) for k in range(3))
+    thread, end = track.astype(np.int32), start + dur
+    if (track < 0).any():
+        assert kernels.nested(thread, start, end) is None
+    else:
+        same(kernels.nested(thread, start, end), nesting._nested, thread, start, end)
 
 
 @given(edges=st.lists(st.integers(-50, 50), unique=True), time=st.lists(st.integers(-60, 60)))

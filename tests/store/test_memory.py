@@ -16,7 +16,7 @@ MIB = 1 << 20
         ([250, 250], False, 0),
         ([250, 250], True, 0),
         ([0, 0], False, 2),  # the system does not tell
-        ([300, 290, 310, 331], False, 2),  # at 300, and at 41 more than the 290
+        ([300, 290, 410, 419], False, 2),  # at 300, and at 129 more than the 290
         ([300, 310, 290], True, 3),
     ],
 )

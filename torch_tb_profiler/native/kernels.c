@@ -32,6 +32,20 @@ API void length_before(const int64_t *start, const int64_t *end, const int64_t *
     }
 }
 
+/* The innermost span around each, which are in the order of their begin; last: of each track the one before, -1 at first. */
+API int nested(const int32_t *track, const int64_t *start, const int64_t *end, int64_t n, int32_t *last, int64_t tracks,
+               int32_t *parent, uint8_t *overlapping) {
+    for (int64_t i = 0; i < n; i++) {
+        if (track[i] < 0 || track[i] >= tracks) return 0;
+        int32_t q = last[track[i]];
+        for (; q >= 0 && (end[q] < end[i] || end[q] <= start[i]); q = parent[q])
+            if (end[q] > start[i]) overlapping[i] = 1;
+        parent[i] = q;
+        last[track[i]] = (int32_t)i;
+    }
+    return 1;
+}
+
 #define KERNELS(N, T) \
 API int nearest##N(const T *parent, const uint8_t *wanted, int32_t *out, int64_t n) { \
     for (int64_t i = 0; i < n; i++) { \

@@ -91,6 +91,20 @@ def segments(
     return begin[:count], begin[1 : count + 1], inner[:count]
 
 
+def nested(track: _Array, start: _Array, end: _Array) -> tuple[_Array, _Array] | None:
+    """``(parent, overlapping)`` of spans, int32 and bool."""
+    lib, n = _declared(), len(track)
+    if lib is None or not _times(start, end) or not _flat(track) or track.dtype != np.int32:
+        return None
+    tracks = int(track.max(initial=-1)) + 1
+    if not n == len(start) == len(end) or n >= 1 << 31 or tracks > n + (1 << 16):
+        return None
+    last, parent = np.full(tracks, -1, np.int32), np.empty(n, np.int32)
+    overlapping = np.zeros(n, np.bool_)
+    out = (_at(last), tracks, _at(parent), _at(overlapping))
+    return (parent, overlapping) if lib.nested(_at(track), _at(start), _at(end), n, *out) else None
+
+
 def length_before(points: Any, total: _Array, time: _Array) -> _Array | None:
     """The length of ``Intervals`` before each time; ``total`` before each interval, and in all."""
     lib, start, end = _declared(), points.start, points.end
@@ -126,6 +140,8 @@ def _declared() -> ctypes.CDLL | None:
                 call.restype = _COUNT if name == "segments" else ctypes.c_int
         lib.length_before.argtypes = [*[_POINTER] * 3, _COUNT, _POINTER, _POINTER, _COUNT]
         lib.length_before.restype = None
+        lib.nested.argtypes = [*[_POINTER] * 3, _COUNT, _POINTER, _COUNT, *[_POINTER] * 2]
+        lib.nested.restype = ctypes.c_int
     return lib
 
 

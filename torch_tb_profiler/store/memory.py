@@ -17,7 +17,7 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_MMAP_MAX, _M_ARENA_MAX = -1, -3, -4, -8
 """Parameters of glibc's ``mallopt`` (malloc.h)."""
 _FEW_BYTES = 256 << 20
 """Resident, libraries included: what an import may take of 210 MB of text (``benchmarks/README.md``)."""
-_LITTLE_BYTES = 32 << 20
+_LITTLE_BYTES = 128 << 20
 _resident_before = 0
 """When free pages were last returned, or fewer since."""
 

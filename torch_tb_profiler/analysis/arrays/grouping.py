@@ -23,15 +23,16 @@ def group_rows(columns: Sequence[Array]) -> tuple[Ints, Ints]:
     cost is linear in the rows for dense values (string numbers, steps, rows), otherwise that of a
     sort.
     """
-    key: Ints | None = None
+    key: Array | None = None
     width = 1
     for column in columns:
-        values = column.astype(np.int64)
-        values += 1
-        size = int(values.max()) + 1 if len(values) else 1
-        if size >= 1 << 31 or (len(values) and int(values.min()) < 0):
-            values = np.unique(values, return_inverse=True)[1].astype(np.int64)
+        least, size = (int(column.min()), int(column.max()) + 2) if len(column) else (0, 1)
+        if size >= 1 << 31 or least < -1:
+            values = np.unique(column, return_inverse=True)[1]
             size = int(values.max()) + 1
+        else:
+            values = column.astype(np.int32)
+            values += 1
         if key is None:
             key, width = values, size
             continue
@@ -44,38 +45,41 @@ def group_rows(columns: Sequence[Array]) -> tuple[Ints, Ints]:
             size * width >= _LIMIT or not _is_sparse(size, len(key))
         ):
             values, size = _numbered(values, size)
-        # In place: a column of a large trace dominates memory.
+        # In place, and in 32 bits while they do: a column of a large trace dominates memory.
+        if size * width >= 1 << 31:
+            key = key.astype(np.int64, copy=False)
         key *= size
         key += values
         width *= size
     if key is None:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    return _grouped(key, width)
+    first, group = _grouped(key, width)
+    return first, group.astype(np.int64)
 
 
 def _is_sparse(width: int, rows: int) -> bool:
     return width > _TABLE_ENTRIES_PER_ROW * rows
 
 
-def _numbered(key: Ints, width: int) -> tuple[Ints, int]:
+def _numbered(key: Array, width: int) -> tuple[Array, int]:
     """Keys in [0, ``width``) renumbered without gaps in their order, and their number."""
     first, group = _grouped(key, width)
     return group, len(first)
 
 
-def _grouped(key: Ints, width: int) -> tuple[Ints, Ints]:
-    """``group_rows`` of one column with values in [0, ``width``)."""
+def _grouped(key: Array, width: int) -> tuple[Ints, Array]:
+    """``group_rows`` of one column with values in [0, ``width``); the groups in as few bits as do."""
+    row = np.int32 if len(key) <= np.iinfo(np.int32).max else np.int64
     if _is_sparse(width, len(key)):
         _, first, group = np.unique(key, return_index=True, return_inverse=True)
-        return first.astype(np.int64), group.astype(np.int64)
-    row = np.int32 if len(key) <= np.iinfo(np.int32).max else np.int64
+        return first.astype(np.int64), group.astype(row)
     first_row = np.full(width, -1, row)
     # Assigned in reverse order, so the first row of each key wins.
     first_row[key[::-1]] = np.arange(len(key) - 1, -1, -1, dtype=row)
     used = np.flatnonzero(first_row >= 0)
     first = first_row[used].astype(np.int64)
     first_row[used] = np.arange(len(used), dtype=row)
-    return first, first_row[key].astype(np.int64)
+    return first, first_row.take(key)
 
 
 def sum_by(group: Array, groups: int, values: Array) -> Ints:
@@ -284,4 +288,4 @@ def mask_of(n: int, places: Array | Sequence[int]) -> Mask:
 def picked(values: Array, place: Array) -> Array:
     """``values[place]``, of the type of the values; −1 where the place is −1."""
     none = values.dtype.type(-1)
-    return np.where(place >= 0, values[place] if len(values) else none, none)
+    return np.where(place >= 0, values.take(place) if len(values) else none, none)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, scatter
+from torch_tb_profiler.analysis.arrays.grouping import expand_ranges
 from torch_tb_profiler.analysis.arrays.nesting import BLOCK
 from torch_tb_profiler.native import kernels
 from torch_tb_profiler.native.kernels import compiled_as
@@ -76,7 +76,7 @@ def shared(start: Ints, end: Ints, points: Intervals) -> tuple[Ints, Ints, Ints]
 def window_at(start: Ints, end: Ints, time: Ints) -> Array:
     """The window [start, end) that contains each time, −1 none; int32. Windows are ascending and do not overlap."""
     window = np.searchsorted(start, time, side="right").astype(np.int32) - 1
-    return np.where((window >= 0) & (time < np.append(end, 0)[window]), window, np.int32(-1))
+    return np.where((window >= 0) & (time < np.append(end, 0).take(window)), window, np.int32(-1))
 
 
 def intersect(a: Intervals, b: Intervals) -> Intervals:
@@ -97,34 +97,7 @@ def subtract(a: Intervals, b: Intervals) -> Intervals:
 
 
 def measure(points: Intervals, begin: Ints, end: Ints) -> Ints:
-    """The length of the set within each window [begin, end), int64 ns. Windows may overlap.
-
-    Of many windows in order, such as the segments of a thread, only those are measured that few intervals reach::
-
-        windows      [   )[ )[      )[ )[    )[   )[  )
-        set                     {      }    {   }
-        measured             [      )[ )[    )[   )
-    """
-    if _FEW * len(points.start) < len(begin) and _ascending(begin) and _ascending(end):
-        stop = np.searchsorted(begin, points.end, side="left")
-        first = np.searchsorted(end, points.start, side="right")
-        # Intervals that follow each other may reach the same window.
-        first = np.maximum(first, np.append(0, stop[:-1]))
-        row = expand_ranges(first, np.maximum(stop - first, 0))
-        result = scatter(len(begin), row, _measure(points, begin[row], end[row]), 0)
-        return result
-    return _measure(points, begin, end)
-
-
-_FEW = 16
-"""Windows per interval from which on the intervals are few."""
-
-
-def _ascending(time: Ints) -> bool:
-    return bool((time[1:] >= time[:-1]).all())
-
-
-def _measure(points: Intervals, begin: Ints, end: Ints) -> Ints:
+    """The length of the set within each window [begin, end), int64 ns. Windows may overlap."""
     result = np.zeros(len(begin), np.int64)
     if len(points.start):
         total = totals(points)

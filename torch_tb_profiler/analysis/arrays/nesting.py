@@ -9,12 +9,10 @@ siblings, not with the depth.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import stable_order
+from torch_tb_profiler.analysis.arrays.grouping import picked, stable_order
 from torch_tb_profiler.native import kernels
 from torch_tb_profiler.native.kernels import compiled_as
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
@@ -23,8 +21,6 @@ BLOCK = 1 << 20
 """Spans per block, which bounds the memory of a round. Parents come before children, so results of
 earlier blocks are final.
 """
-Times = Callable[[Array], Ints]
-"""Positions of spans → their times, ns."""
 
 
 class Nesting(msgspec.Struct, frozen=True):
@@ -45,42 +41,38 @@ def nest(track: Array, start: Ints, end: Ints) -> Nesting:
     A span encloses another that starts no earlier, ends no later, and starts before the outer one
     ends. Of two equal spans the first encloses the second.
     """
-    return _nested(track, lambda i: start[i], lambda i: end[i])
+    return Nesting(*_nested(track, start, end))
 
 
 def nest_rows(spans: Table, row: Array) -> Nesting:
-    """``nest`` for ascending rows of the table ``spans``, without a copy of all times."""
-    start, dur = spans["start"], spans["dur"]
-    return _nested(
-        spans["track"][row], lambda i: start[row[i]], lambda i: start[row[i]] + dur[row[i]]
-    )
+    """``nest`` for ascending rows of the table ``spans``."""
+    start = spans["start"].take(row)
+    return nest(spans["track"].take(row), start, start + spans["dur"].take(row))
 
 
-def _nested(track: Array, begins: Times, ends: Times) -> Nesting:
+@compiled_as(kernels.nested)
+def _nested(track: Array, start: Ints, end: Ints) -> tuple[Array, Mask]:
+    """``parent`` and ``overlapping`` as of ``Nesting``."""
     n = len(track)
     parent, overlapping = np.full(n, -1, np.int32), np.zeros(n, np.bool_)
     order = stable_order(track).astype(np.int32)
     candidate = np.arange(-1, n - 1, dtype=np.int32)
     on = track[order]
     candidate[1:][on[1:] != on[:-1]] = -1
-    overlapping[order] = _reject(candidate, order, begins, ends)
+    overlapping[order] = _reject(candidate, start[order], end[order])
     known = np.flatnonzero(candidate >= 0)
     parent[order[known]] = order[candidate[known]]
-    return Nesting(parent, overlapping)
+    return parent, overlapping
 
 
-def _reject(candidate: Array, positions: Array, begins: Times, ends: Times) -> Mask:
+def _reject(candidate: Array, start: Ints, end: Ints) -> Mask:
     """Advance each candidate to the first one that encloses its span; returns which spans overlap a
     rejected one.
-
-    ``positions``: positions of the spans; candidates index into it.
     """
     overlapping = np.zeros(len(candidate), np.bool_)
-    end = np.empty(len(positions), np.int64)
-    for begin in range(0, len(positions), BLOCK):
-        end[begin : begin + BLOCK] = ends(positions[begin : begin + BLOCK])
+    for begin in range(0, len(candidate), BLOCK):
         active = begin + np.flatnonzero(candidate[begin : begin + BLOCK] >= 0)
-        own_start = begins(positions[active])
+        own_start = start[active]
         while len(active):
             outer = candidate[active]
             outer_end = end[outer]
@@ -96,9 +88,19 @@ def _reject(candidate: Array, positions: Array, begins: Times, ends: Times) -> M
     return overlapping
 
 
-@compiled_as(kernels.climb)
+_MANY = 32
+"""Positions of a forest for each one that is asked, from which on each climbs by itself."""
+
+
 def climb(parent: Array, begin: Array, wanted: Mask) -> Array:
     """The first ``wanted`` position at or above each one of ``begin`` (−1 allowed); −1 if none."""
+    if _MANY * len(begin) < len(parent):
+        return _climb(parent, begin, wanted)
+    return picked(nearest(parent, wanted), begin).astype(begin.dtype, copy=False)
+
+
+@compiled_as(kernels.climb)
+def _climb(parent: Array, begin: Array, wanted: Mask) -> Array:
     ancestor = begin.copy()
     active = np.flatnonzero(ancestor >= 0)
     while len(active := active[~wanted[ancestor[active]]]):
@@ -161,7 +163,7 @@ def innermost_at(
     n = len(start)
     if not n:
         return np.full(len(point_time), -1, np.int64)
-    by_track = np.argsort(track, kind="stable")
+    by_track = stable_order(track)
     key = track[by_track].astype(np.int64) * (n + 1) + by_track
     begun = np.searchsorted(start, point_time, side="right")
     last = np.maximum(np.searchsorted(key, point_track.astype(np.int64) * (n + 1) + begun) - 1, 0)

@@ -58,7 +58,7 @@ class NumberedPaths(msgspec.Struct, frozen=True):
 def number_tree(parent: Array, code: Ints, deep: int = DEEPEST) -> NumberedPaths:
     """Merge the siblings of equal code of a tree with at most ``deep`` levels."""
     n, nothing = len(parent), np.zeros(0, np.int64)
-    layout = PathLayout(parent, code, np.full(n, -1), np.zeros(n, np.bool_))
+    layout = PathLayout(parent, code, np.full(n, -1, np.int32), np.zeros(n, np.bool_))
     return number_paths(layout, nothing, nothing, deep=deep, most=n)
 
 
@@ -78,8 +78,8 @@ def number_paths(
     path = np.where(layout.settled, layout.given, -1).astype(np.int32)
     order = np.flatnonzero(shallow & ~layout.settled)
     order = order[stable_order(depth[order])]
-    levels = int(depth[order].max(initial=-1)) + 1
-    bounds = np.searchsorted(depth[order], np.arange(levels + 1))
+    depth = depth[order]
+    bounds = np.searchsorted(depth, np.arange(int(depth.max(initial=-1)) + 2))
     for begin, end in pairwise(bounds.tolist()):
         if begin == end:
             continue

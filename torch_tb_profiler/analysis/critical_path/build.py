@@ -118,16 +118,17 @@ def path_tables(
 def _work(trace: Trace, facts: Facts, cause: Array, time: Ints, path: Table) -> Table:
     event = np.flatnonzero((cause != NO_CAUSE) & (facts["span_links"]["step"] >= 0))
     cause, time = cause[event], time[event]
-    step = facts["span_links"]["step"][event].astype(np.int64)
-    operator, own = operators_of(trace, facts, event), names_of(trace, event)
+    step = facts["span_links"]["step"][event]
     on_device = is_one_of(cause, (PathCause.KERNEL, PathCause.MEMCPY, PathCause.MEMSET))
-    name = np.where(on_device | (cause == PathCause.OPERATOR), operator, -1)
-    name = np.where(on_device & (name < 0), own, name).astype(np.int64)
+    known = np.flatnonzero(on_device | (cause == PathCause.OPERATOR))
+    name = np.full(len(event), -1, np.int32)
+    name[known] = operators_of(trace, facts, event[known])
+    name = np.where(on_device & (name < 0), names_of(trace, event), name)
     idle = is_one_of(path["cause"], (PathCause.LAUNCH, PathCause.NOT_RECORDED))
     step = np.concatenate((step, path["step"][idle]))
     cause = np.concatenate((cause, path["cause"][idle]))
     time = np.concatenate((time, (path["end"] - path["start"])[idle]))
-    name = np.concatenate((name, np.full(int(idle.sum()), -1)))
+    name = np.concatenate((name, np.full(int(idle.sum()), -1, np.int32)))
     total = sum_by(step, facts["steps"].n, time)
     first, group = group_rows((step, cause, name))
     time = sum_by(group, len(first), time)

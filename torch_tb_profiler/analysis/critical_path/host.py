@@ -121,25 +121,26 @@ def is_waiting_frame(name: str) -> bool:
 def host_segments(trace: Trace, facts: Facts, blocking: Mask) -> HostSegments:
     """The segments of all threads with operators, annotations, runtime calls or Python frames."""
     spans, tracks = trace["spans"], trace["tracks"].n
-    row = np.flatnonzero(host_mask(trace))
-    start, track = spans["start"][row], spans["track"][row]
-    end = start + spans["dur"][row]
+    cause = _causes(trace, facts, blocking)
+    row = np.flatnonzero(host_mask(trace)).astype(np.int32)
+    start, track = spans["start"].take(row), spans["track"].take(row)
+    end = start + spans["dur"].take(row)
     position = places_in(spans.n + 1, row, np.int32)
-    parent = position[facts["span_links"]["parent"][row]]
+    parent = position.take(facts["span_links"]["parent"].take(row))
     del position
     order = stable_order(track)
     none = np.zeros(0, np.int64)
     parts = [(none, none, none)]
     for rows in np.split(order, np.searchsorted(track[order], np.arange(1, tracks))):
         parts.append(_of_track(rows, start, end, parent) if len(rows) else parts[0])
-    del start, end, parent, order
+    del start, end, track, parent, order, rows
     bounds = np.cumsum([len(part[0]) for part in parts])
     columns = [list(column) for column in zip(*parts, strict=True)]
     del parts
     # One after the other: the thread of a program has nearly all of them.
-    span = np.append(row, -1).astype(np.int32)[np.concatenate(columns.pop())]
+    span = np.append(row, np.int32(-1))[np.concatenate(columns.pop())]
     until, begin = np.concatenate(columns.pop()), np.concatenate(columns.pop())
-    return HostSegments(begin, until, span, _causes(trace, facts, blocking)[span], bounds)
+    return HostSegments(begin, until, span, cause.take(span), bounds)
 
 
 @compiled_as(segments)

@@ -167,6 +167,8 @@ def waits_for(host: HostSegments, main: int, begin: Ints, end: Ints) -> tuple[In
     """When the main thread waited for operators of other threads, ``(start, stop)``: nothing but Python, an
     annotation or nothing at all is recorded of it, and the operators fill at least half of that time.
     """
+    if not len(begin):
+        return begin, end
     own = host.of_track(main)
     idle = is_one_of(host.cause[own], _WAITING)
     start, stop = host.start[own][idle], host.end[own][idle]

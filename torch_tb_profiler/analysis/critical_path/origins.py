@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.facts.replay_calls import captured_calls, captur
 from torch_tb_profiler.analysis.figures.source_lines import (
     RANKS,
     LineGroup,
+    frame_ranks,
     line_ranks,
     shown_frames,
 )
@@ -55,13 +56,10 @@ def lines_of(trace: Trace, facts: Facts, event: Ints, by: LineGroup = "own") -> 
     """The user's nearest Python frame around each event, else the nearest of a package, else of a Python file,
     as it is shown; numbers of strings of the facts, −1 none.
     """
-    spans, parent = trace["spans"], facts["span_links"]["parent"]
-    python = spans["role"] == Role.PYTHON
+    parent = facts["span_links"]["parent"]
     line = np.full(len(event), -1, np.int64)
-    if python.any():
-        ranks = line_ranks(trace.strings, spans["name"][python], by)
-        rank = np.where(python, ranks[spans["name"]], 0)
-        host = host_side(facts, event)
+    if (trace["spans"]["role"] == Role.PYTHON).any():
+        rank, host = frame_ranks(trace, by), host_side(facts, event)
         for least in RANKS:
             frame = climb(parent, host, rank >= least)
             line = np.where(frame >= 0, frame, line)

@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import positions_of, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import positions_of
+from torch_tb_profiler.analysis.arrays.nesting import BLOCK
 from torch_tb_profiler.analysis.critical_path.device import (
     Begin,
     WorkPosition,
@@ -50,10 +51,10 @@ class Walk:
     """
 
     def __init__(self, trace: Trace, facts: Facts, evidence: Evidence) -> None:
-        # Copies, so that a walk keeps no file mapped.
+        # Copies of what is mapped, so that a walk keeps no file.
         spans, steps = trace["spans"], facts["steps"]
         self._start, self._dur, self._track = (
-            spans[key].copy() for key in ("start", "dur", "track")
+            np.require(spans[key], requirements="O") for key in ("start", "dur", "track")
         )
         self._steps = {key: steps[key].copy() for key in ("start", "end", "host_end")}
         self._host, self._work, self.main = evidence.host, evidence.work, TrackRow(evidence.main)
@@ -94,18 +95,20 @@ class Walk:
         """
         work, host = self._work, self._host
         own = self._causes != PathCause.COMMUNICATION
-        busy = is_one_of(host.cause, _BUSY) | (host.track == self.main) & is_one_of(
-            host.cause, _MAIN
-        )
+        busy = is_one_of(host.cause, _BUSY)
         if self.main >= 0:
             on_main = host.of_track(self.main)
+            busy[on_main] |= is_one_of(host.cause[on_main], _MAIN)
             busy[on_main] &= ~waiting(trace, facts, host, work, self.main, self._locks)
-        span = host.span[busy]
         n = trace["spans"].n
-        time = sum_by(span, n, (host.end - host.start)[busy])
+        time, cause = np.zeros(n, np.int64), np.full(n, NO_CAUSE)
+        for begin in range(0, len(busy), BLOCK):
+            some = begin + np.flatnonzero(busy[begin : begin + BLOCK])
+            span = host.span[some]
+            np.add.at(time, span, host.end[some] - host.start[some])
+            cause[span] = host.cause[some]
         time[work.row[own]] = (work.end - work.start)[own]
-        cause = np.full(n, NO_CAUSE)
-        cause[span], cause[work.row[own]] = host.cause[busy], self._causes[own]
+        cause[work.row[own]] = self._causes[own]
         return cause, time
 
     def end_of(self, step: StepRow, time: int) -> WalkPosition:

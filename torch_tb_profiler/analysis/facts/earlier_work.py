@@ -163,7 +163,7 @@ def _blocking(trace: Trace, caused: DeviceCauses, calls: Ints) -> Ints:
     waited &= named(trace, row, _TO_HOST.search)
     reads = call[named(trace, row, _TO_DEVICE.search)]
     waits = calls[named(trace, calls, WAITS.match)]
-    return unique_values(np.concatenate((waits[~np.isin(waits, reads)], call[waited])))
+    return unique_values(np.concatenate((waits[~mask_of(spans.n, reads)[waits]], call[waited])))
 
 
 def _joined(a: _Waits, b: _Waits) -> _Waits:

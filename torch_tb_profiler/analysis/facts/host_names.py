@@ -10,7 +10,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, is_one_of
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.roles import STEP_MARK, Role
 from torch_tb_profiler.store.strings import StringTable
@@ -86,14 +86,14 @@ def name_mask(strings: StringTable, numbers: Array, says: Callable[[str], object
 
 def named(trace: Trace, rows: Ints, says: Callable[[str], object]) -> Mask:
     """Which rows of spans have a name of which ``says`` is true; asked once per distinct name."""
-    name = trace["spans"]["name"][rows]
-    return np.asarray(name_mask(trace.strings, name, says)[name])
+    name = trace["spans"]["name"].take(rows)
+    return name_mask(trace.strings, name, says).take(name)
 
 
 def spans_named(trace: Trace, rows: Mask, says: Callable[[str], object]) -> Mask:
     """Which of ``rows``, a mask of spans, have a name of which ``says`` is true; bool of shape (spans,)."""
-    name = trace["spans"]["name"]
-    return np.asarray(rows & name_mask(trace.strings, name[rows], says)[name])
+    row = np.flatnonzero(rows)
+    return mask_of(len(rows), row[named(trace, row, says)])
 
 
 def host_names(strings: StringTable, used: Array) -> HostNames:
@@ -142,6 +142,5 @@ def host_names(strings: StringTable, used: Array) -> HostNames:
 def distinct_names(trace: Trace, *roles: Role) -> Iterator[str]:
     """The distinct names of the spans of some roles."""
     role, name = trace["spans"]["role"], trace["spans"]["name"]
-    is_one = np.isin(np.arange(max(Role) + 1), roles)
-    for number in distinct(name[is_one[role]], trace.strings):
+    for number in distinct(name.take(np.flatnonzero(is_one_of(role, roles))), trace.strings):
         yield trace.strings[number]

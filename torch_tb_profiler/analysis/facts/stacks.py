@@ -82,8 +82,8 @@ def frame_stacks(
     """
     around = np.append(nearest(enclosing, is_frame), np.int32(-1))[enclosing]
     used = np.flatnonzero(with_ancestors(around, mask_of(len(around), inner[inner >= 0])))
-    caller = np.searchsorted(used, around[used]) - (around[used] < 0)
-    tree = number_tree(caller, trace["spans"]["name"][used].astype(np.int64))
+    caller = (np.searchsorted(used, around[used]) - (around[used] < 0)).astype(np.int32)
+    tree = number_tree(caller, trace["spans"]["name"][used])
     return tree.parent, tree.code, picked(tree.path, np.searchsorted(used, inner) - (inner < 0))
 
 
@@ -187,11 +187,8 @@ def opened_frames(trace: Trace, enclosing: Array, strings: StringBuilder) -> Tab
     """
     spans = trace["spans"]
     frame = np.flatnonzero(spans["role"] == Role.PYTHON)
-    tracks, first = np.unique(spans["track"][frame], return_index=True)
-    chains = [
-        _chain(trace, enclosing, frame, int(begin), int(track))
-        for track, begin in zip(tracks.tolist(), first.tolist(), strict=True)
-    ]
+    track = spans["track"].take(frame)
+    chains = [_chain(enclosing, frame[track == own]) for own in unique_values(track)]
     began = _began(trace, chains)
     names = [spans["name"][chain[spans["start"][chain] < began]] for chain in chains]
     shown = {}
@@ -204,16 +201,11 @@ def opened_frames(trace: Trace, enclosing: Array, strings: StringBuilder) -> Tab
     )
 
 
-def _chain(trace: Trace, enclosing: Array, frame: Ints, begin: int, track: int) -> Ints:
-    """The first frame of a thread, the first within it, and so on; rows of spans."""
-    on = trace["spans"]["track"]
-    chain = [int(frame[begin])]
-    for row in frame[begin + 1 :].tolist():
-        if on[row] == track:
-            if enclosing[row] != chain[-1] or len(chain) >= _DEEPEST:
-                break
-            chain.append(row)
-    return np.array(chain, np.int64)
+def _chain(enclosing: Array, frame: Ints) -> Ints:
+    """Of the frames of a thread the first, the first within it, and so on; rows of spans."""
+    chain = frame[:_DEEPEST]
+    ends = np.flatnonzero(enclosing[chain[1:]] != chain[:-1])
+    return chain[: ends[0] + 1] if len(ends) else chain
 
 
 def _began(trace: Trace, chains: list[Ints]) -> int:

@@ -14,8 +14,9 @@ from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.model import Facts
+from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.python_frames import PythonFrame
+from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringTable
 
 OTHERS, PACKAGE, OWN = 1, 2, 3
@@ -93,6 +94,13 @@ def line_ranks(strings: StringTable, frames: Array, by: LineGroup = "own") -> Ar
     for number in distinct(frames, strings):
         rank[number] = _rank(strings[number])
     return rank if by == "own" else np.minimum(rank, PACKAGE)
+
+
+def frame_ranks(trace: Trace, by: LineGroup = "own") -> Array:
+    """``line_ranks`` of each row of spans, int8 of shape (spans,); 0 of what is no Python frame."""
+    spans = trace["spans"]
+    frame = np.where(spans["role"] == Role.PYTHON, spans["name"], -1)
+    return line_ranks(trace.strings, frame, by).take(frame)
 
 
 def line_of_frames(frames: str) -> str:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked, sum_by
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, picked, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty
@@ -82,9 +82,10 @@ class Removed:
         found = []
         for part in ("work", "segment"):
             blocks = [
-                (row[gone > 0], gone[gone > 0]) for row, gone in self._unchanged.less(changed, part)
+                (row[gone > 0], gone[gone > 0].astype(np.float32))
+                for row, gone in self._unchanged.less(changed, part)
             ]
-            none = np.zeros(0, np.int32), np.zeros(0)
+            none = np.zeros(0, np.int32), np.zeros(0, np.float32)
             rows, times = zip(none, *blocks, strict=True)
             found.append((np.concatenate(rows), np.concatenate(times)))
         return found
@@ -94,19 +95,19 @@ class Removed:
         if not self._each:
             return -1
         removes = self._removes(changed)
-        removed = sum(float(more.sum()) for _, more in removes)
+        removed = sum(float(more.sum(dtype=np.float64)) for _, more in removes)
         again = sum(
-            float(np.minimum(gone[row], more).sum())
+            float(np.minimum(gone[row], more).sum(dtype=np.float64))
             for gone, (row, more) in zip(self._gone, removes, strict=True)
         )
         if not removed or again < MOST * removed:
             return -1
-        dense = [np.zeros(len(gone)) for gone in self._gone]
+        dense = [np.zeros_like(gone) for gone in self._gone]
         for full, (row, more) in zip(dense, removes, strict=True):
             full[row] = more
         shared = [
             sum(
-                float(np.minimum(full[row], gone).sum())
+                float(np.minimum(full[row], gone).sum(dtype=np.float64))
                 for full, (row, gone) in zip(dense, parts, strict=True)
             )
             for _, parts in self._each
@@ -118,7 +119,8 @@ class Removed:
         removes = self._removes(changed)
         if not self._each:
             self._gone = [
-                np.zeros(len(all_of)) for all_of in (self._unchanged.work, self._unchanged.segment)
+                np.zeros(len(all_of), np.float32)
+                for all_of in (self._unchanged.work, self._unchanged.segment)
             ]
         self._each.append((number, removes))
         for gone, (row, more) in zip(self._gone, removes, strict=True):
@@ -214,10 +216,9 @@ class PathTime:
         name = np.where(table["operator"] >= 0, table["operator"], table["name"])
         many = np.isin(group, [list(GROUPS).index(key) for key in _BY_NAME])
         name = np.where(table["cause"] == PathCause.LAUNCH, _LAUNCHED, np.where(many, name, -1))
-        kinds = np.stack((table["step"], group, name))
-        each, kind = np.unique(kinds, axis=1, return_inverse=True)
-        kind = kind.ravel()
-        time = sum_by(kind, each.shape[1], rest)
+        first, kind = group_rows((table["step"], group, name))
+        each = np.stack((table["step"], group, name))[:, first]
+        time = sum_by(kind, len(first), rest)
         wall = self.of_steps(self._time)
         # How long launched work waits is a matter of launches, not of what it is.
         large = np.flatnonzero((time > MOST * wall[each[0]]) & (each[2] != _LAUNCHED))

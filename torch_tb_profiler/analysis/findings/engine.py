@@ -68,6 +68,7 @@ from torch_tb_profiler.analysis.what_if.simulation import Edit, Simulation
 from torch_tb_profiler.analysis.what_if.table import edits
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Array, Ints, Table, unique_values
+from torch_tb_profiler.store.memory import give_back_memory
 from torch_tb_profiler.store.summary import WorkloadKind
 from torch_tb_profiler.units import format_share
 
@@ -181,6 +182,8 @@ def _claims(
         claims.append(claim)
 
     for key, candidate in _candidates(context):
+        # What was changed for a claim leaves gaps between what stays.
+        give_back_memory()
         if (edit := edit_of(candidate)) is None:
             claims.append(Claim(key, candidate, None, nothing))
         else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
@@ -93,14 +95,14 @@ def silent(context: RuleContext) -> Intervals:
         return Intervals(none, none)
     # An old version's operators hold its steps, too.
     does = ~is_one_of(spans["role"], _NO_WORK) & (context.names.step[spans["name"]] < 0)
-    last = steps["start"].copy()
-    for chosen in (does, spans["role"] == Role.PYTHON):
-        row = np.flatnonzero(chosen)
-        start, end = context.times(row)
-        until = np.maximum.accumulate(end if chosen is does else start)
-        at = np.searchsorted(start, steps["end"])
-        last = np.maximum(last, np.where(at > 0, np.append(until, 0)[at - 1], 0))
-    quiet = np.maximum(steps["end"] - last, 0)
+    python, start, dur = spans["role"] == Role.PYTHON, spans["start"], spans["dur"]
+    last = []
+    for begin, end in pairwise([0, *np.searchsorted(start, steps["end"]).tolist()]):
+        own = slice(begin, end)
+        until = (start[own] + dur[own])[does[own]].max(initial=0)
+        last.append(max(until, start[own][python[own]].max(initial=0)))
+    last_of = np.maximum(steps["start"], np.maximum.accumulate(last))
+    quiet = np.maximum(steps["end"] - last_of, 0)
     usual = int(np.median(quiet[context.steps[:-1]])) if len(context.steps) > 1 else 0
     return union(steps["end"][-1:] - max(int(quiet[-1]) - usual, 0), steps["end"][-1:])
 

@@ -367,11 +367,8 @@ def _to_the_end(blocks: Blocks, run: Ints, own: Mask, device: Ints) -> Mask:
     ``own``: the blocks of the phase that have both ends, or none; ``device``: of each record.
     """
     allocation, release = blocks.allocation, blocks.end
-    _, group = np.unique(
-        np.stack((run, np.append(device, -1)[allocation])), axis=1, return_inverse=True
-    )
-    group = group.reshape(-1)
-    last = np.full(int(group.max(initial=-1)) + 1, -1, np.int64)
+    first, group = group_rows((run, np.append(device, -1)[allocation]))
+    last = np.full(len(first), -1, np.int64)
     np.maximum.at(last, group[own], allocation[own])
     late = own & (release > last[group])
     between = own & (release >= 0) & ~late

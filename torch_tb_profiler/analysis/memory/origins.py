@@ -26,7 +26,7 @@ from torch_tb_profiler.analysis.facts.links import host_mask
 from torch_tb_profiler.analysis.facts.stacks import call_stacks
 from torch_tb_profiler.analysis.figures.source_lines import (
     RANKS,
-    line_ranks,
+    frame_ranks,
     lines_of_stacks,
     shown_frames,
 )
@@ -146,8 +146,7 @@ def _stacks(trace: Trace, facts: Facts, tree: CallTree) -> Ints:
     """Row of ``stacks`` per call tree node: ``call_stacks`` reproduces those of the facts."""
     if not facts["stacks"].n:
         return np.full(len(tree.row), -1, np.int64)
-    enclosing = facts["span_links"]["parent"].astype(np.int64)
-    launches = facts["replays"]["launch"]
+    enclosing, launches = facts["span_links"]["parent"], facts["replays"]["launch"]
     return call_stacks(trace, tree, enclosing, StringBuilder(facts.strings), launches).of_node
 
 
@@ -161,7 +160,7 @@ def _lines(
     outside = np.where(node < 0, inner, -1)
     is_frame = spans["role"] == Role.PYTHON
     if (outside >= 0).any() and is_frame.any():
-        rank = line_ranks(trace.strings, spans["name"][is_frame])[spans["name"]]
+        rank = frame_ranks(trace)
         for least in (0, *RANKS):
             around = climb(parent, outside, is_frame & (rank >= least))
             frame = np.where(around >= 0, _at(spans["name"], around), frame)

@@ -31,7 +31,7 @@ from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.analysis.figures.source_lines import (
     OTHERS,
     PACKAGE,
-    line_ranks,
+    frame_ranks,
     shown_frames,
 )
 from torch_tb_profiler.analysis.module.frame_table import FRAME_KINDS
@@ -207,11 +207,10 @@ def _of_frames(trace: Trace, facts: Facts, event: Ints) -> _Calls | None:
     """The frames around the stretches of the path; None where no frame of a file was recorded."""
     spans, parent = trace["spans"], facts["span_links"]["parent"]
     python = spans["role"] == Role.PYTHON
-    ranks = line_ranks(trace.strings, spans["name"][python])
-    if not ranks.any():
+    rank = frame_ranks(trace)
+    if not rank.any():
         return None
     host = host_side(facts, event)
-    rank = np.where(python, ranks[spans["name"]], 0)
     frame = (rank > 0) & ~_dispatches(parent, rank, module_names(trace)[spans["name"]] & python)
     near = climb(parent, host, frame).astype(np.int64)
     near = np.where(near >= 0, near, _in_backward(trace, facts, host, frame))

@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.facts.operators import operator_arguments
 from torch_tb_profiler.analysis.facts.stacks import frame_stacks
-from torch_tb_profiler.analysis.figures.source_lines import line_ranks
+from torch_tb_profiler.analysis.figures.source_lines import frame_ranks
 from torch_tb_profiler.analysis.module.modules import module_tree
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.insight import Insight
@@ -91,11 +91,10 @@ def _layers(trace: Trace, above: Array, anchor: Ints) -> Ints:
 def _lines(trace: Trace, above: Array, anchor: Ints) -> tuple[Ints, Ints, Ints]:
     """``(stack, caller, frame)``: user code, or without any the other Python frames."""
     spans = trace["spans"]
-    python = spans["role"] == Role.PYTHON
     nothing = np.zeros(0, np.int64)
-    if not python.any():
+    if not (spans["role"] == Role.PYTHON).any():
         return np.full(len(anchor), -1, np.int64), nothing, nothing
-    rank = np.where(python, line_ranks(trace.strings, spans["name"][python])[spans["name"]], 0)
+    rank = frame_ranks(trace)
     users = rank >= _USERS
     inner = _at(nearest(above, users), anchor)
     inner = np.where(inner >= 0, inner, _at(nearest(above, rank == _PYTHON), anchor))

@@ -44,20 +44,8 @@ class CallWork(msgspec.Struct, frozen=True):
     def of(cls, context: RuleContext) -> CallWork:
         """From the trace."""
         spans, row = context.trace["spans"], context.operators
-        own = own_times(context)[row].astype(np.float64)
-        view = context.rows_named(row, _VIEWS.match)
-        views = own[np.isin(row, outermost(context, view))]
-        names, name = np.unique(spans["name"][row], return_inverse=True)
-        usual = [np.quantile(own[name == one], MOST) for one in range(len(names))]
-        own = np.minimum(own, PREEMPTED * np.array(usual)[name]) if len(own) else own
-        base = (median_of(views) if len(views) else own.min()) if len(own) else 0.0
-        costs = base * np.where(context.named(row, PRODUCTS.match), PRODUCT_OVERHEAD, OVERHEAD)
         # With a device the host only calls.
-        beyond = np.zeros(len(row)) if context.has_device else np.maximum(own - costs, 0)
-        # Gradients of the rounds of a loop are summed: one call does not.
-        engine = context.named(row, lambda text: text.startswith(EVALUATE))
-        in_engine = np.append(context.mask(row[engine]), np.False_)[context.parent[row]]
-        beyond[engine | in_engine & context.named(row, _SUMS.match)] = 0
+        beyond = np.zeros(len(row)) if context.has_device else _beyond(context, row)
         width = int(spans["start"].max(initial=0)) + 1
         key = spans["track"][row].astype(np.int64) * width + spans["start"][row]
         order = np.argsort(key, kind="stable")
@@ -70,3 +58,22 @@ class CallWork(msgspec.Struct, frozen=True):
             np.searchsorted(self.key, first + np.minimum(time, self.width)) for time in (start, end)
         )
         return np.asarray(self.before[b] - self.before[a])
+
+
+def _beyond(context: RuleContext, row: Ints) -> Array:
+    """What operators do beyond the cost of a call, ns."""
+    name = context.trace["spans"]["name"][row]
+    own = own_times(context)[row].astype(np.float64)
+    view = context.rows_named(row, _VIEWS.match)
+    views = own[np.isin(row, outermost(context, view))]
+    names, kind = np.unique(name, return_inverse=True)
+    usual = [np.quantile(own[kind == one], MOST) for one in range(len(names))]
+    own = np.minimum(own, PREEMPTED * np.array(usual)[kind]) if len(own) else own
+    base = (median_of(views) if len(views) else own.min()) if len(own) else 0.0
+    costs = base * np.where(context.named(row, PRODUCTS.match), PRODUCT_OVERHEAD, OVERHEAD)
+    beyond = np.maximum(own - costs, 0)
+    # Gradients of the rounds of a loop are summed: one call does not.
+    engine = context.named(row, lambda text: text.startswith(EVALUATE))
+    in_engine = np.append(context.mask(row[engine]), np.False_)[context.parent[row]]
+    beyond[engine | in_engine & context.named(row, _SUMS.match)] = 0
+    return beyond

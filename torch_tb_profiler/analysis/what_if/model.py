@@ -105,7 +105,7 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
         named = name_mask(self.trace.strings, numbers, like)
         if not named.any():
             return np.zeros(spans.n, np.bool_)
-        return named[spans["name"]] & mine[spans["role"]]
+        return named.take(spans["name"]) & mine.take(spans["role"])
 
     def inside(self, outer: Mask) -> Choice:
         """What happens at or in some spans, and the device work that is launched there."""
@@ -117,7 +117,7 @@ class Scene(msgspec.Struct, frozen=True, dict=True):
             under = np.append(nearest(self.facts["span_links"]["parent"], outer) >= 0, False)
             work = self.graph.work
             own = outer[work.row] | under[work.launch] & (work.launch >= 0)
-            return np.packbits(under[self.graph.host.span]), np.packbits(own)
+            return np.packbits(under.take(self.graph.host.span)), np.packbits(own)
 
         key = ("inside", np.packbits(outer).tobytes())
         masks = zip(self.once(key, bits), astuple(nothing), strict=True)

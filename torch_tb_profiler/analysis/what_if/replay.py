@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, length_before, totals
 from torch_tb_profiler.analysis.critical_path.host import HostSegments
 from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.what_if.graph import NONE, ROOT, Graph
@@ -43,7 +43,7 @@ class Durations:
         measured, now = getattr(self, part), getattr(changed, part)
         for begin in range(0, len(differs), _BLOCK):
             row = differs[begin : begin + _BLOCK]
-            yield row, np.maximum(measured[row] - now[row], 0)
+            yield row, np.maximum(measured.take(row) - now.take(row), 0)
 
 
 class Edited(Durations):
@@ -86,8 +86,11 @@ def take_away(
     for track, period in periods.items():
         if not len(period.start):
             continue
+        total = totals(period)
         for block in host.blocks(track, int(period.start[0]), int(period.end[-1])):
-            time = measure(period, host.start[block], host.end[block])
+            # Segments follow each other.
+            edges = np.append(host.start[block], host.end[block.stop - 1])
+            time = np.diff(length_before(period, total, edges))
             if counts is not None:
                 time *= counts[block]
             if time.any():
@@ -266,12 +269,6 @@ def keep_before(before: Mapping[str, Ints], durations: Durations, measured: Dura
             getattr(durations, key)[row] = getattr(measured, key)[row]
 
 
-def steps_reached(steps: Table, start: Ints, end: Ints) -> tuple[Ints, Ints]:
-    """Of intervals the first step that each reaches into, and the one behind the last."""
-    first = np.searchsorted(steps["end"], start, side="right")
-    return first, np.maximum(np.searchsorted(steps["host_start"], end), first)
-
-
 def acted_on(
     graph: Graph,
     facts: Facts,
@@ -287,16 +284,30 @@ def acted_on(
     steps, points, differs = facts["steps"], graph.points, changed.differs
     total = np.zeros(steps.n)
     for row, time in measured.less(changed, "segment"):
-        reached = steps_reached(steps, graph.host.start[row], graph.host.end[row])
-        total += _in_steps(steps.n, *reached, time)
+        total += _by_step(graph.host, steps, row, time)
     if (released := differs.get("waits")) is not None:
         waited = points.time[released] - points.reach[released]
-        waits = steps_reached(steps, points.reach[released], points.time[released])
-        total += np.cumsum(_in_steps(steps.n, *waits, waited))
+        first = np.searchsorted(steps["end"], points.reach[released], side="right")
+        stop = np.searchsorted(steps["host_start"], points.time[released])
+        total += np.cumsum(_in_steps(steps.n, first, np.maximum(stop, first), waited))
     for part in ("work", "lead", "latency", "after"):
         for row, time in measured.less(changed, part):
             step = graph.step[graph.joined[row] if part == "after" else row]
             np.add.at(total, step[step >= 0], time[step >= 0])
+    return total
+
+
+def _by_step(host: HostSegments, steps: Table, row: Array, time: Array) -> Array:
+    """Sums of the times of some segments (ascending) by the steps that each reaches into, float64 of shape (steps,)."""
+    total, before = np.zeros(steps.n), np.append(0, np.cumsum(time))
+    edges = np.searchsorted(row, host.bounds)
+    # Segments of a thread follow each other: those of a step do so, too.
+    for begin, end in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+        if begin < end:
+            own = row[begin:end]
+            first = np.searchsorted(host.end.take(own), steps["host_start"], side="right")
+            stop = np.searchsorted(host.start.take(own), steps["end"])
+            total += before[begin + np.maximum(first, stop)] - before[begin + first]
     return total
 
 

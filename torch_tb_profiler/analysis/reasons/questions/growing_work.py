@@ -28,6 +28,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, picked, positions_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.header import json_list
+from torch_tb_profiler.analysis.facts.operators import operator_arguments
 from torch_tb_profiler.analysis.facts.step_kinds import growth_of
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
@@ -171,9 +172,7 @@ def _rising(steps: Ints, count: Array) -> Array:
 
 def _elements(context: RuleContext, row: Ints) -> Array:
     """Elements of the largest input of each call; 0 where shapes were not recorded."""
-    table = context.trace["operator_args"]
-    place = positions_of(table["span"], row)
-    number = np.where(place >= 0, table["dims"][place] if table.n else -1, -1)
+    number = operator_arguments(context.trace, "dims").take(row)
     each, which = group_rows((number,))
     size = [_largest(context.trace.strings[int(one)]) for one in number[each]]
     return np.array(size, np.float64)[which]

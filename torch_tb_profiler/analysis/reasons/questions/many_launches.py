@@ -131,7 +131,7 @@ def launch_bound(context: RuleContext) -> Claims:
     if len(gaps.start) < LAUNCHES * len(context.steps):
         return None
     work = context.work.take(context.work.kernel)
-    length = (work.end - work.start)[np.isin(work.row, context.within(work.row))]
+    length = (work.end - work.start)[context.mask(context.within(work.row))[work.row]]
     return Candidate(
         gaps.launch,
         gaps.start,
@@ -228,7 +228,8 @@ def fusion(context: RuleContext) -> Claims:
     of all, shorter ones nothing; what a backward pass may read is still written. Likely.
     """
     found = fusions(context.scene)
-    judged = np.isin(found.row, context.within(found.row)) & np.isin(found.row, context.work.row)
+    judged = context.mask(context.within(found.row)) & context.mask(context.work.row)
+    judged = judged[found.row]
     # Of each chain one kernel's launch stays.
     chosen = np.flatnonzero(np.bincount(found.chain[judged], minlength=1) > 1)
     if not len(chosen):
@@ -237,7 +238,7 @@ def fusion(context: RuleContext) -> Claims:
     row, order = np.unique(found.row[mine], return_index=True)
     kept = found.kept[mine][order]
     dur = context.trace["spans"]["dur"][row]
-    some = context.work.take(np.isin(context.work.row, row))
+    some = context.work.take(context.mask(row)[context.work.row])
     titles: dict[tuple[str, ...], float] = {}
     gained = np.bincount(found.chain[mine][order], (1 - kept) * dur, len(found.names))
     for number in chosen.tolist():

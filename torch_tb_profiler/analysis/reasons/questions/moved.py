@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.intervals import measure, subtract, union
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
-from torch_tb_profiler.analysis.figures.source_lines import OTHERS, line_ranks
+from torch_tb_profiler.analysis.figures.source_lines import OTHERS, frame_ranks
 from torch_tb_profiler.analysis.findings import copies as found_copies
 from torch_tb_profiler.analysis.findings.copies import copies_named, copy_rate
 from torch_tb_profiler.analysis.findings.edits import (
@@ -217,11 +217,7 @@ def _ordering(context: RuleContext) -> Ints:
 
 def _of_torch(context: RuleContext, row: Ints) -> Mask:
     """Which operators a Python file of PyTorch calls, in which nobody keeps another layout."""
-    spans = context.trace["spans"]
-    python = spans["role"] == Role.PYTHON
-    rank = np.where(
-        python, line_ranks(context.trace.strings, spans["name"][python])[spans["name"]], 0
-    )
+    rank = frame_ranks(context.trace)
     caller = climb(context.parent, row, rank > 0)
     return np.asarray((caller >= 0) & (rank[caller] == OTHERS))
 

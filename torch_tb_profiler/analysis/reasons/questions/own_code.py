@@ -26,9 +26,9 @@ from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows, pi
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, subtract, union
 from torch_tb_profiler.analysis.arrays.nesting import climb, with_ancestors
 from torch_tb_profiler.analysis.critical_path.verdict_texts import in_how_many
-from torch_tb_profiler.analysis.facts.host_names import name_mask
+from torch_tb_profiler.analysis.facts.host_names import spans_named
 from torch_tb_profiler.analysis.figures.selection import judged_steps
-from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
+from torch_tb_profiler.analysis.figures.source_lines import OWN, frame_ranks
 from torch_tb_profiler.analysis.findings.catalogue import Fix, known_fix, known_within
 from torch_tb_profiler.analysis.findings.edits import host_skips, thread_time_gone
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
@@ -77,12 +77,8 @@ def _claim(context: RuleContext) -> Claims:
 
 
 def _in_frames(context: RuleContext, python: Mask) -> list[Candidate]:
-    spans = context.trace["spans"]
-    rank = np.where(
-        python, line_ranks(context.trace.strings, spans["name"][python])[spans["name"]], 0
-    )
-    unnamed = name_mask(context.trace.strings, spans["name"][python], NO_NAME.search)[spans["name"]]
-    own = (rank == OWN) & ~unnamed
+    rank = frame_ranks(context.trace)
+    own = (rank == OWN) & ~spans_named(context.trace, python, NO_NAME.search)
     return [*_beside(context, own), *_within(context, rank, own), *_aside(context, rank, own)]
 
 

@@ -19,7 +19,13 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows, picked, places_in
+from torch_tb_profiler.analysis.arrays.grouping import (
+    costliest,
+    group_rows,
+    picked,
+    places_in,
+    stable_order,
+)
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
@@ -71,16 +77,16 @@ def _claim(context: RuleContext) -> Claims:
 def _kinds(context: RuleContext, row: Ints) -> Ints:
     """The kind of each call: its name, and that of what calls it; numbers from 0."""
     name = context.trace["spans"]["name"]
-    around = picked(name, context.parent[row]).astype(np.int64)
+    around = picked(name, context.parent[row])
     around[context.names.step[around] >= 0] = -1
-    _, kind = group_rows((name[row].astype(np.int64), around))
+    _, kind = group_rows((name[row], around))
     return kind
 
 
 def _more(kind: Ints, step: Ints, steps: int) -> Mask:
     """Which calls are beyond the number that most steps make of their kind, the last ones."""
     # Rows are in the order of their begin, and so are their steps.
-    order = np.argsort(kind, kind="stable")
+    order = stable_order(kind)
     pair = kind[order] * steps + step[order]
     first = np.flatnonzero(np.diff(pair, prepend=-1))
     pair, count = pair[first], np.diff(first, append=len(pair))

@@ -25,7 +25,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, picked
 from torch_tb_profiler.analysis.arrays.nesting import climb
-from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
+from torch_tb_profiler.analysis.figures.source_lines import OWN, frame_ranks
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD, Certainty
 from torch_tb_profiler.analysis.findings.operators import beneath, read_arguments, tensors
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
@@ -227,10 +227,9 @@ def _changed(context: RuleContext) -> set[Shape]:
 def _repeated(context: RuleContext, calls: Calls, values: _Values) -> list[tuple[float, Candidate]]:
     """Calls of the user's functions and of modules all of whose operators are again."""
     spans, parent = context.trace["spans"], context.parent
-    python = spans["role"] == Role.PYTHON
-    if not python.any():
+    if not (spans["role"] == Role.PYTHON).any():
         return []
-    own = python & (line_ranks(context.trace.strings, spans["name"][python])[spans["name"]] == OWN)
+    own = frame_ranks(context.trace) == OWN
     own |= context.mask(context.training.modules)
     frame = context.on_main(context.within(np.flatnonzero(own)))
     begin, end = context.times(frame)

@@ -83,7 +83,7 @@ def known_calls(context: RuleContext, rows: Ints, cost: Ints) -> tuple[Fix | Non
 
 def _inside(context: RuleContext, row: int) -> dict[Fix, int]:
     """The known calls within a span, and the time in each, ns."""
-    spans = context.trace["spans"]
+    spans = context.spans
     end = int(spans["start"][row] + spans["dur"][row])
     inner = np.arange(row + 1, int(np.searchsorted(spans["start"], end)))
     inner = inner[spans["track"][inner] == spans["track"][row]]
@@ -94,7 +94,7 @@ def _inside(context: RuleContext, row: int) -> dict[Fix, int]:
 
 def known_within(context: RuleContext, rows: Ints) -> dict[Fix, int]:
     """The known calls among some spans, and the time in each, ns."""
-    names, name = np.unique(context.trace["spans"]["name"][rows], return_inverse=True)
+    names, name = np.unique(context.spans["name"][rows], return_inverse=True)
     found: dict[Fix, list[Ints]] = {}
     for number, text in enumerate(context.trace.strings.many(names)):
         if fix := known_fix(text):

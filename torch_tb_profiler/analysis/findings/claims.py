@@ -21,7 +21,6 @@ from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty
-from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit, Simulation
@@ -134,7 +133,7 @@ class PathTime:
         self._step, self._cause, self._event = path["step"], path["cause"], path["event"]
         self._start, self._end, self._group = path["start"], path["end"], path["group"]
         self._time = self._end - self._start
-        table, spans = context.facts["steps"], context.trace["spans"]
+        table, spans = context.facts["steps"], context.spans
         self.steps, self._spans = table.n, spans.n
         self._track = picked(spans["track"], self._event)
         self._of_device = is_one_of(self._cause, (*_DEVICE, *_DEVICE_WAITS)) & (self._event >= 0)
@@ -238,7 +237,7 @@ def is_the_work(context: RuleContext, path: PathTime, candidate: Candidate, acte
     # Python of a module's own, without its operators, is not what it is there for.
     if not path.computes(acted):
         return False
-    spans = context.trace["spans"]
+    spans = context.spans
     row, group = np.unique(candidate.row, return_inverse=True)
     taken = sum_by(group, len(row), candidate.end - candidate.start)
     # What takes a part of a call alone leaves the call.
@@ -251,7 +250,7 @@ def is_the_work(context: RuleContext, path: PathTime, candidate: Candidate, acte
         return True
     if len(context.training.differentiated):
         return False
-    inside = beneath(context, row)[context.operators]
+    inside = context.beneath(row)[context.operators]
     whole = context.when(context.operators).length
     return bool(whole and context.when(context.operators[inside]).length > MOST * whole)
 

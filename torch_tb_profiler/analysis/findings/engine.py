@@ -53,7 +53,6 @@ from torch_tb_profiler.analysis.findings.claims import (
     certainty_of,
     is_the_work,
 )
-from torch_tb_profiler.analysis.findings.copies import copies_named, copy_rate
 from torch_tb_profiler.analysis.findings.lines import line_of
 from torch_tb_profiler.analysis.findings.not_judged import unsure
 from torch_tb_profiler.analysis.findings.order import GENERIC_PLACE, acted_interval
@@ -99,7 +98,7 @@ def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
         "rows": context.steps.tolist(),
         "busy": busy / length if length and context.has_device and known else None,
         "judged": judged_share(context),
-        "copy_rate": copy_rate(context, copies_named(context, re.compile(""))),
+        "copy_rate": context.copy_rate(context.copies(re.compile(""))),
         "unsure": unsure(context),
         "replay_error": replay_error(simulation),
         "unclaimed": path.unclaimed(),
@@ -245,7 +244,7 @@ def _judge(context: RuleContext, simulation: Simulation, claim: Claim, silent: b
 def _candidates(context: RuleContext) -> Iterator[tuple[str, Candidate]]:
     """What the rules find, in their order; the next ones look while the change of one is simulated."""
     judged = _can_judge(context)
-    with beside(context.trace["spans"].n) as start:
+    with beside(context.spans.n) as start:
         claims = {
             key: start(rule.claim, context)
             for key, rule in RULES.items()

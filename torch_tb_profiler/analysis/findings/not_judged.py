@@ -56,7 +56,7 @@ UNSURE: dict[str, str] = {
 def unsure(context: RuleContext) -> list[str]:
     """Keys of what the trace cannot say."""
     summary, work = context.facts.summary, context.work
-    has_calls = bool((context.trace["spans"]["role"] == Role.RUNTIME).any())
+    has_calls = bool((context.spans["role"] == Role.RUNTIME).any())
     without_role = not len(work.row) and unplaced(context.facts) is not None
     foreign = context.facts.summary.writer == Writer.OTHER
     no_memory = not summary.has_memory and bool(len(work.row))

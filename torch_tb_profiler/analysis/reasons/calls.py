@@ -18,7 +18,6 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import (
-    group_rows,
     matching_points,
     picked,
     places_in,
@@ -27,11 +26,10 @@ from torch_tb_profiler.analysis.arrays.grouping import (
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.critical_path.origins import lines_of
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD, Candidate, Certainty
-from torch_tb_profiler.analysis.findings.operators import calls_take
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.reasons.uses import Use, use_of
 from torch_tb_profiler.analysis.what_if.simulation import Edit
-from torch_tb_profiler.hardware.call import Call, read_call
+from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.store.columns import Array, Ints, is_one_of
 from torch_tb_profiler.store.roles import DEVICE_ROLES
 
@@ -58,7 +56,7 @@ class Calls(msgspec.Struct, frozen=True, dict=True):
     @classmethod
     def made(cls, context: RuleContext) -> Calls:
         """Those of the steps that are looked at, on the program's thread."""
-        spans, parent, names = context.trace["spans"], context.parent, context.names
+        spans, parent, names = context.spans, context.parent, context.names
         operators = context.on_main(context.within(context.operators))
         engine = context.backward_functions
         # What an optimizer, a collective or the engine calls is theirs.
@@ -89,33 +87,19 @@ class Calls(msgspec.Struct, frozen=True, dict=True):
         return np.asarray(lines_of(self.context.trace, self.context.facts, self.row))
 
     @cached_property
-    def _kinds(self) -> tuple[Ints, Ints]:
-        table = self.context.trace["operator_args"]
-        place = positions_of(table["span"], self.row)
-        columns = [picked(table[key], place) for key in ("dims", "types", "strides", "concrete")]
-        return group_rows([self.name, *columns])
+    def _kinds(self) -> tuple[list[Call | None], Ints]:
+        place = positions_of(self.context.trace["operator_args"]["span"], self.row)
+        return self.context.read_calls(self.name, place, most=MOST_KINDS)
 
     @property
     def kind(self) -> Ints:
         """Number of the distinct call, by name, shapes, types, strides and values."""
         return self._kinds[1]
 
-    @cached_property
+    @property
     def distinct(self) -> list[Call | None]:
         """What each kind was called with; None where shapes were not recorded. Empty where there are too many."""
-        table, texts = self.context.trace["operator_args"], self.context.trace.strings
-        first, _ = self._kinds
-        if len(first) > MOST_KINDS:
-            return []
-        place = positions_of(table["span"], self.row[first]).tolist()
-        found: list[Call | None] = []
-        for at, name in zip(place, self.name[first].tolist(), strict=True):
-            numbers = (
-                int(table[key][at]) if at >= 0 else -1
-                for key in ("dims", "types", "strides", "concrete")
-            )
-            found.append(read_call(texts[name], *(texts[n] if n >= 0 else "" for n in numbers)))
-        return found
+        return self._kinds[0]
 
     @cached_property
     def uses(self) -> list[Use | None]:
@@ -162,7 +146,7 @@ class Calls(msgspec.Struct, frozen=True, dict=True):
         each = np.ones(len(self.row))
         each[chosen] = factor
         row = np.flatnonzero(home >= 0)
-        return calls_take(self.context, row, each[home[row]])
+        return self.context.calls_take(row, each[home[row]])
 
 
 def costliest_places(
@@ -192,7 +176,7 @@ def blocks(label: Ints, *columns: Array) -> Iterator[tuple[Ints, int]]:
 
 def _host(context: RuleContext, event: Ints) -> Ints:
     """The launch of device work, the event itself of host work."""
-    on_device = is_one_of(context.trace["spans"]["role"][event], DEVICE_ROLES)
+    on_device = is_one_of(context.spans["role"][event], DEVICE_ROLES)
     launch = picked(context.facts["span_links"]["launch"], event).astype(np.int64)
     return np.where(on_device, launch, event)
 
@@ -202,7 +186,7 @@ def _on_path(context: RuleContext) -> Ints:
     path = context.insight["critical_path"]
     mine = np.isin(path["step"], context.steps) & (path["event"] >= 0)
     host = _host(context, path["event"][mine].astype(np.int64))
-    spent = np.zeros(context.trace["spans"].n + 1, np.int64)
+    spent = np.zeros(context.spans.n + 1, np.int64)
     np.add.at(spent, host, (path["end"] - path["start"])[mine])
     return spent[:-1]
 

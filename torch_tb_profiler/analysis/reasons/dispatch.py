@@ -10,7 +10,6 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.findings.operators import outermost, own_times
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.patterns import regex
@@ -43,10 +42,10 @@ class CallWork(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, context: RuleContext) -> CallWork:
         """From the trace."""
-        spans, row = context.trace["spans"], context.operators
-        own = own_times(context)[row].astype(np.float64)
+        spans, row = context.spans, context.operators
+        own = context.own_times[row].astype(np.float64)
         view = context.rows_named(row, _VIEWS.match)
-        views = own[np.isin(row, outermost(context, view))]
+        views = own[np.isin(row, context.outermost(view))]
         names, name = np.unique(spans["name"][row], return_inverse=True)
         usual = [np.quantile(own[name == one], MOST) for one in range(len(names))]
         own = np.minimum(own, PREEMPTED * np.array(usual)[name]) if len(own) else own

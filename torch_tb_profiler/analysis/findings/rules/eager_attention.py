@@ -19,7 +19,6 @@ import numpy as np
 
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone, together, work_takes
-from torch_tb_profiler.analysis.findings.operators import active_dropout, launched_during
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.hardware.peaks import achievable_share
@@ -52,7 +51,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     found = _attentions(context)
     if found is None:
         return None
-    spans = context.trace["spans"]
+    spans = context.spans
     end = spans["start"] + spans["dur"]
     backward, products = _backward(context, found)
     track = spans["track"][np.concatenate((found.first, backward))]
@@ -70,9 +69,9 @@ def _claim(context: RuleContext) -> Candidate | None:
             ),
         )
     else:
-        own = launched_during(context, track, start, stop)
+        own = context.launched_during(track, start, stop)
         kept = np.concatenate((found.first, found.second, products))
-        product = launched_during(context, spans["track"][kept], spans["start"][kept], end[kept])
+        product = context.launched_during(spans["track"][kept], spans["start"][kept], end[kept])
         work = np.concatenate((context.work.row[own], context.work.row[product & ~own]))
         takes = np.concatenate(
             (np.zeros(int(own.sum())), _arithmetic(context, context.work.row[product & ~own]))
@@ -92,7 +91,7 @@ def _claim(context: RuleContext) -> Candidate | None:
 
 def _attentions(context: RuleContext) -> _Attentions | None:
     """The attentions of all threads outside of what is none of theirs."""
-    spans, row = context.trace["spans"], context.operators
+    spans, row = context.spans, context.operators
     softmax = context.named(row, _SOFTMAX.match)
     if not softmax.any():
         return None
@@ -116,7 +115,7 @@ def _attentions(context: RuleContext) -> _Attentions | None:
 
 def _without_dropout(context: RuleContext, found: _Attentions) -> _Attentions:
     """Those between whose products no dropout is active: with it SDPA takes its plain path on a host, and saves nothing."""
-    spans, row = context.trace["spans"], active_dropout(context)
+    spans, row = context.spans, context.active_dropout
     begin, end = found.softmax, found.second
     inside = [
         (spans["track"][row] == spans["track"][one])

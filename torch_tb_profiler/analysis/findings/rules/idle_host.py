@@ -14,7 +14,6 @@ from torch_tb_profiler.analysis.arrays.intervals import join, measure, shared, s
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
-from torch_tb_profiler.analysis.findings.host_time import neighbours, on_path, silent
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Question, RuleContext
 from torch_tb_profiler.analysis.what_if.changes import launching
 from torch_tb_profiler.analysis.what_if.model import Scene
@@ -26,8 +25,8 @@ from torch_tb_profiler.store.python_frames import PythonFrame, function_name
 
 
 def _claim(context: RuleContext) -> Candidate | None:
-    event, start, end = on_path(context, *HOST, PathCause.NOT_RECORDED)
-    track = picked(context.trace["spans"]["track"], event)
+    event, start, end = context.on_path(*HOST, PathCause.NOT_RECORDED)
+    track = picked(context.spans["track"], event)
     track = np.where(event >= 0, track, context.main_track)
     piece, start, end = _not_launching(context, track, start, end)
     if not len(piece):
@@ -49,7 +48,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     if place >= 0:
         words = {"doing": _words(context, place)}
     else:
-        event, after = neighbours(context, start, end)
+        event, after = context.neighbours(start, end)
         each = (event[longest], after[longest])
         told = [
             f"{word} {function_name(context.name_of(int(row)))}"
@@ -91,7 +90,7 @@ def _not_launching(
     context: RuleContext, track: Array, start: Ints, end: Ints
 ) -> tuple[Ints, Ints, Ints]:
     """The parts of stretches of threads (rows of tracks) in which no thread launches, for one may wait for another: ``(position, start, end)``."""
-    quiet = join(silent(context), *launching(context.scene, SHORT_GAP).values())
+    quiet = join(context.silent_end, *launching(context.scene, SHORT_GAP).values())
     parts = []
     for thread in unique_values(track).tolist():
         own = np.flatnonzero(track == thread)

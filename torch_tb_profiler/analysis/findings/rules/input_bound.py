@@ -24,7 +24,7 @@ _NEXT = regex(r"(?P<file>.+)\(\d+\): __next__$")
 
 
 def _claim(context: RuleContext) -> Candidate | None:
-    spans = context.trace["spans"]
+    spans = context.spans
     row = context.calls[context.names.dataloader[spans["name"][context.calls]]]
     row = context.on_main(row)
     change = "dataloader-ready" if len(row) else None
@@ -59,7 +59,7 @@ def _own_loaders(context: RuleContext) -> Ints:
     """Frames of ``__next__`` in the user's own code, on the thread of the steps, in which nothing
     is launched: iterators around a model launch.
     """
-    spans = context.trace["spans"]
+    spans = context.spans
     if not context.has_device:
         return np.zeros(0, np.int64)
     frames = context.rows_named(context.on_main(context.of_role(Role.PYTHON)), _is_user_code_next)

@@ -42,11 +42,11 @@ def _claim(context: RuleContext) -> Candidate | None:
     long = own.start + np.flatnonzero(host.end[own] - host.start[own] >= _ABOUT * SWITCH)
     long = long[measure(context.windows, host.start[long], host.end[long]) > 0]
     # What the loop itself does between its calls has no usual length, and operators compute without the lock.
-    other = context.training.loop | (context.trace["spans"]["role"] == Role.OPERATOR)
+    other = context.training.loop | (context.spans["role"] == Role.OPERATOR)
     long = long[~np.append(other, True)[host.span[long]]]
     if not len(long):
         return None
-    name = picked(context.trace["spans"]["name"], host.span[own])
+    name = picked(context.spans["name"], host.span[own])
     same = np.flatnonzero(mask_of(len(context.trace.strings) + 1, name[long - own.start])[name])
     alike = own.start + same
     usual = _medians(name[same], host.end[alike] - host.start[alike])
@@ -62,7 +62,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     start, end = host.start[long], host.end[long] - usual
     piece, begin, until = shared(host.start[others], host.end[others], union(start, end))
     row = host.span[others][piece].astype(np.int64)
-    chief, _ = costliest(context.trace["spans"]["name"][row], until - begin)
+    chief, _ = costliest(context.spans["name"][row], until - begin)
     return Candidate(
         row,
         begin,
@@ -78,7 +78,7 @@ def _claim(context: RuleContext) -> Candidate | None:
 
 def _running_python(context: RuleContext) -> Ints:
     """Segments in which another thread runs Python."""
-    spans, host = context.trace["spans"], context.scene.graph.host
+    spans, host = context.spans, context.scene.graph.host
     other = np.flatnonzero((host.track != context.main_track) & (host.span >= 0))
     other = other[spans["role"][host.span[other]] == Role.PYTHON]
     return np.asarray(other[~context.named(host.span[other], is_waiting_frame)])

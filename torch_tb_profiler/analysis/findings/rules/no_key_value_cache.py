@@ -43,7 +43,7 @@ def _claim(context: RuleContext) -> Candidate | None:
         return None
     row, end, length = found
     start = context.times(row)[0]
-    track = context.trace["spans"]["track"][row]
+    track = context.spans["track"][row]
     does = work.inside(track, start, end)
     factor = 1 - does / np.maximum(end - start, 1) * (1 - 1 / length)
     edit = stretches_take(track, start, end, factor)
@@ -67,7 +67,7 @@ def _by_shapes(context: RuleContext, row: Ints) -> tuple[Ints, Ints, Array] | No
     the end of each, and how many tokens it computes.
     """
     args = context.trace["operator_args"]
-    dims = np.full(context.trace["spans"].n, -1, np.int64)
+    dims = np.full(context.spans.n, -1, np.int64)
     dims[args["span"]] = args["dims"]
     dims = dims[row]
     if (dims < 0).any():
@@ -104,7 +104,7 @@ def _indices(dims: str) -> tuple[int, int]:
 
 def _ends(context: RuleContext, all_of: Ints, row: Ints) -> Ints:
     """The end of passes that begin at ``row``: the begin of the next one of ``all_of``, at most the end of the step."""
-    start, table = context.trace["spans"]["start"], context.facts["steps"]
+    start, table = context.spans["start"], context.facts["steps"]
     step = context.facts["span_links"]["step"][row]
     last = np.where(step >= 0, table["end"][step], context.windows.end[-1])
     following = np.append(all_of, all_of[-1])[np.searchsorted(all_of, row) + 1]
@@ -115,7 +115,7 @@ def _ends(context: RuleContext, all_of: Ints, row: Ints) -> Ints:
 def _kernels(context: RuleContext, start: Ints, end: Ints, length: Array) -> tuple[Ints, Array]:
     """Device work launched in the passes, and what it takes for one token, ns."""
     work = context.work.take(context.work.launch >= 0)
-    place = window_at(start, end, context.trace["spans"]["start"][work.launch])
+    place = window_at(start, end, context.spans["start"][work.launch])
     some = work.take(place >= 0)
     time = some.end - some.start
     return some.row, np.maximum(time / length[place[place >= 0]], np.minimum(time, BRIEF))

@@ -10,7 +10,6 @@ from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.step_work import SETUP_CALLS
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.findings.edits import host_time_gone
-from torch_tb_profiler.analysis.findings.host_time import overhead_records, silent
 from torch_tb_profiler.analysis.findings.rule import (
     Candidate,
     Claims,
@@ -18,6 +17,7 @@ from torch_tb_profiler.analysis.findings.rule import (
     RuleContext,
     without_time,
 )
+from torch_tb_profiler.store.columns import unique_values
 from torch_tb_profiler.store.roles import Role
 
 QUESTION = Question(__name__)
@@ -38,7 +38,12 @@ def profiler_overhead(context: RuleContext) -> Claims:
 
     Change: the host spends no time in them. Certain.
     """
-    return overhead_records(context, loading=False)
+    row = context.overhead(loading=False)
+    if not len(row):
+        return None
+    row, start, end = context.idle_in(row, context.gaps)
+    records = {"records": context.per_step(unique_values(row))}
+    return Candidate(row, start, end, records, change="no-overhead")
 
 
 @QUESTION.rule(20, artefact=True, certainty="likely")
@@ -47,7 +52,7 @@ def silent_end(context: RuleContext) -> Claims:
 
     Only on traces with device work. Change: that time is gone. Likely.
     """
-    time = silent(context)
+    time = context.silent_end
     row = context.mark_of(-1)
     if not time.length or not len(row):
         return None

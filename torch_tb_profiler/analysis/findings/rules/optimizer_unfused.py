@@ -15,7 +15,6 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
 from torch_tb_profiler.analysis.findings.edits import host_takes, together, work_scaled
-from torch_tb_profiler.analysis.findings.operators import outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
@@ -47,7 +46,7 @@ def _claim(context: RuleContext) -> Candidate | None:
 
 
 def _on_device(context: RuleContext, region: Ints) -> Candidate | None:
-    spans, work = context.trace["spans"], context.work
+    spans, work = context.spans, context.work
     launched = work.take((work.launch >= 0) & work.kernel)
     inside = _inside(context, region, launched.launch)
     own = launched.take(inside)
@@ -76,7 +75,7 @@ def _on_device(context: RuleContext, region: Ints) -> Candidate | None:
 
 
 def _on_host(context: RuleContext, region: Ints) -> Candidate | None:
-    spans = context.trace["spans"]
+    spans = context.spans
     operators = context.operators[_inside(context, region, context.operators)]
     length = spans["dur"][operators]
     fused = context.named(operators, _JOINED.match).any()
@@ -96,17 +95,17 @@ def _on_host(context: RuleContext, region: Ints) -> Candidate | None:
 
 def _passes(context: RuleContext, region: Ints) -> float:
     """How many operators are called for each parameter, at least 1."""
-    outer = outermost(context, context.operators[_inside(context, region, context.operators)])
+    outer = context.outermost(context.operators[_inside(context, region, context.operators)])
     if not len(outer):
         return 1.0
     # Most operators are called once per parameter.
-    each = float(np.median(np.unique(context.trace["spans"]["name"][outer], return_counts=True)[1]))
+    each = float(np.median(np.unique(context.spans["name"][outer], return_counts=True)[1]))
     return len(outer) / each
 
 
 def _inside(context: RuleContext, region: Ints, rows: Ints) -> Mask:
     """Which host spans begin in a region of their thread."""
-    spans = context.trace["spans"]
+    spans = context.spans
     start, track = spans["start"][rows], spans["track"][rows]
     inside = measure(context.when(region), start, start + 1) > 0
     return np.asarray(inside & np.isin(track, spans["track"][region]))

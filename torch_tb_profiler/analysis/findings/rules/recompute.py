@@ -22,7 +22,6 @@ from torch_tb_profiler.analysis.findings.edits import (
     together,
     work_scaled,
 )
-from torch_tb_profiler.analysis.findings.operators import outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
@@ -88,7 +87,7 @@ def _claim(context: RuleContext) -> Candidate | None:
 
 def _of_forward(context: RuleContext, again: Ints, nodes: Ints) -> bool:
     """Whether most of what is computed is what the forward pass computed: else it is a derivative of a derivative."""
-    spans = context.trace["spans"]
+    spans = context.spans
     forward = context.operators[context.home(context.operators, nodes) < 0]
     same = np.isin(spans["name"][again], spans["name"][forward])
     took = spans["dur"][again]
@@ -99,11 +98,11 @@ def _passes(context: RuleContext, nodes: Ints) -> tuple[int, Ints]:
     """How often what is computed again runs in the backward pass for each time in the forward pass, and the outermost operators that
     do so, with or without gradients.
     """
-    spans, operators = context.trace["spans"], context.within(context.operators)
+    spans, operators = context.spans, context.within(context.operators)
     operators = operators[~context.named(operators, _NO_FORWARD.match)]
     checkpoints = nodes[context.named(nodes, _IS_CHECKPOINT.search)]
     home = context.home(context.parent[operators], nodes)
-    inside = outermost(context, operators[np.isin(home, checkpoints)])
+    inside = context.outermost(operators[np.isin(home, checkpoints)])
     names, name = np.unique(spans["name"][operators], return_inverse=True)
     kind = name[np.isin(operators, inside)]
     if not len(kind):
@@ -118,7 +117,7 @@ def _passes(context: RuleContext, nodes: Ints) -> tuple[int, Ints]:
 
 def _hooks(context: RuleContext, again: Ints, home: Ints) -> Edit:
     """The time of the hooks: ``home`` is where each of ``again`` was computed again."""
-    spans = context.trace["spans"]
+    spans = context.spans
     start, end = context.times(home)
     in_hook = spans["role"][home] == Role.PYTHON
     end = np.where(in_hook, end, context.times(again)[1])

@@ -14,7 +14,6 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, positions_of
 from torch_tb_profiler.analysis.findings.edits import calls_gone
-from torch_tb_profiler.analysis.findings.operators import launched_in, most_named, outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
@@ -28,13 +27,13 @@ def _claim(context: RuleContext) -> Candidate | None:
     forward = context.training.differentiated
     if len(modules) < 2 or not len(forward):
         return None
-    call = np.sort(outermost(context, modules))
+    call = np.sort(context.outermost(modules))
     row = call[_repeats(context, call, forward)]
     if not len(row):
         return None
-    work, _ = launched_in(context, row)
+    work, _ = context.launched_in(row)
     start, end = context.times(row)
-    name = most_named(context, row)
+    name = context.most_named(row)
     return Candidate(
         row,
         start,
@@ -66,7 +65,7 @@ def _repeats(context: RuleContext, call: Ints, forward: Ints) -> Mask:
         if differs:
             latest[one] = place
     known = ~used & (high > low) & (before >= 0)
-    spans = context.trace["spans"]
+    spans = context.spans
     changes = context.rows_named(context.calls, _STEP.match)
     loads = context.calls[context.names.dataloader[spans["name"][context.calls]]]
     between = np.sort(spans["start"][np.concatenate((changes, loads))])
@@ -83,7 +82,7 @@ def _repeats(context: RuleContext, call: Ints, forward: Ints) -> Mask:
 def _kinds(context: RuleContext, call: Ints) -> Ints:
     """A number for each call; calls in one step of one module with the same operators on the same shapes have the same."""
     spans, arguments, inner = (
-        context.trace["spans"],
+        context.spans,
         context.trace["operator_args"],
         context.program_calls,
     )

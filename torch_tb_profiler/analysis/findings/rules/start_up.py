@@ -30,7 +30,7 @@ _IMPORTS = regex(
 
 
 def _claim(context: RuleContext) -> Candidate | None:
-    spans = context.trace["spans"]
+    spans = context.spans
     runtime = context.of_role(Role.RUNTIME)
     python = context.on_main(context.of_role(Role.PYTHON))
     row = np.concatenate(
@@ -61,7 +61,7 @@ def _once(context: RuleContext, row: Ints) -> Ints:
     """The longest call of each name, where it is long and longer than all others; of memory only what the runtime was first
     called for.
     """
-    spans = context.trace["spans"]
+    spans = context.spans
     row = unique_values(row[~context.named(row, _OTHER.match)])
     row = row[~np.isin(row, loading_calls(context.scene))]
     # What a device waits for of them ``allocator_churn`` tells.

@@ -12,7 +12,6 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_gone, together
-from torch_tb_profiler.analysis.findings.operators import launched_in
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask, unique_values
@@ -29,10 +28,10 @@ def _claim(context: RuleContext) -> Candidate | None:
         return None
     start, end = context.times(row[again])
     operators = context.on_main(context.operators)
-    begin = context.trace["spans"]["start"][operators]
+    begin = context.spans["start"][operators]
     inside = window_at(start, end, begin) >= 0
     backward = _backward(context, operators, start, end)
-    work, _ = launched_in(context, unique_values(operators[inside], backward))
+    work, _ = context.launched_in(unique_values(operators[inside], backward))
     track = np.full(len(start), context.main_track)
     other = context.times(backward)
     taken = int((end - start).sum() + (other[1] - other[0]).sum())
@@ -51,7 +50,7 @@ def _claim(context: RuleContext) -> Candidate | None:
 
 def _frames(context: RuleContext) -> tuple[Ints, Mask, int]:
     """Frames that make a weight, which do so again, and how many weights there are."""
-    spans = context.trace["spans"]
+    spans = context.spans
     modules = context.training.modules
     lists = context.rows_named(modules, _LIST.match)
     hooks = context.rows_named(context.on_main(context.of_role(Role.PYTHON)), _HOOK.match)
@@ -74,7 +73,7 @@ def _backward(context: RuleContext, operators: Ints, start: Ints, end: Ints) -> 
     """The backward functions of some stretches of the program's thread."""
     calls = context.backward_calls
     number = calls.found_by(operators)
-    begin = context.trace["spans"]["start"][operators[number >= 0]]
+    begin = context.spans["start"][operators[number >= 0]]
     number = np.append(number[number >= 0], -1)
     bounds = (number[np.searchsorted(begin, time)].tolist() for time in (start, end))
     parts = [calls.within(low, high) for low, high in zip(*bounds, strict=True)]

@@ -22,7 +22,7 @@ _ENDS = regex(r"torch/utils/data/dataloader\.py\(\d+\): _shutdown_workers$")
 
 
 def _claim(context: RuleContext) -> Candidate | None:
-    spans = context.trace["spans"]
+    spans = context.spans
     python = (spans["role"] == Role.PYTHON) & (spans["track"] == context.main_track)
     starts = context.within(np.flatnonzero(spans_named(context.trace, python, _STARTS.search)))
     if not len(starts):

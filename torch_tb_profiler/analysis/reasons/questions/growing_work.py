@@ -33,7 +33,6 @@ from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.findings.claims import WHOLE
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
-from torch_tb_profiler.analysis.findings.operators import calls_take, outermost
 from torch_tb_profiler.analysis.findings.rule import (
     Candidate,
     Claims,
@@ -41,11 +40,6 @@ from torch_tb_profiler.analysis.findings.rule import (
     Reach,
     RuleContext,
     without_time,
-)
-from torch_tb_profiler.analysis.findings.step_outliers import (
-    main_calls,
-    shown,
-    step_of,
 )
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
@@ -98,10 +92,10 @@ def _claim(context: RuleContext) -> Claims:
     growth = _growth(context, steps)
     if growth is None:
         return _by_time(context, steps)
-    row = outermost(context, growth.row)
+    row = context.outermost(growth.row)
     at = positions_of(growth.row, row)
     left = _left(steps, growth)[growth.step[at], growth.name[at]]
-    length = context.trace["spans"]["dur"][row]
+    length = context.spans["dur"][row]
     gone = np.bincount(growth.name[at], (1 - left) * length, len(growth.names))
     most = int(gone.argmax())
     first, last = growth.count[[0, -1], most].tolist()
@@ -123,16 +117,16 @@ def _claim(context: RuleContext) -> Claims:
         numbers,
         words,
         certainty=None if likely else "theoretical",
-        edit=calls_take(context, row, left),
+        edit=context.calls_take(row, left),
     )
 
 
 def _growth(context: RuleContext, steps: Ints) -> _Growth | None:
     """The names of which there is more and more."""
-    row = main_calls(context)
-    place = positions_of(steps, step_of(context, row))
+    row = context.main_calls
+    place = positions_of(steps, context.step_of(row))
     row, place = row[place >= 0], place[place >= 0]
-    names = context.trace["spans"]["name"][row]
+    names = context.spans["name"][row]
     first, name = group_rows((names,))
     names = names[first]
     shape = len(steps), len(names)
@@ -146,7 +140,7 @@ def _growth(context: RuleContext, steps: Ints) -> _Growth | None:
     slower = np.zeros_like(more)
     if more.any() and not elements.any():
         # What is called ever more makes what others are given.
-        time = np.bincount(cell, context.trace["spans"]["dur"][row], len(calls.ravel()))
+        time = np.bincount(cell, context.spans["dur"][row], len(calls.ravel()))
         time = time.reshape(shape)
         same = (calls == calls[:1]).all(axis=0)
         slower = same & np.array([_keeps_rising(column) for column in time.T])
@@ -232,7 +226,7 @@ def _by_time(context: RuleContext, steps: Ints) -> Candidate | None:
             continue
         left = np.minimum(own / np.maximum(time, 1), 1)[part.step]
         start = part.start + np.rint(left * (part.end - part.start)).astype(np.int64)
-        row = shown(context, part.row, steps[part.step])
+        row = context.shown(part.row, steps[part.step])
         track, seen = np.full(len(row), context.main_track), row >= 0
         more = f"it takes {format_ns(own)} longer in each step than in the one before"
         first, last = (format_ns(float(time[at])) for at in (0, -1))
@@ -259,10 +253,10 @@ def _functions(context: RuleContext, steps: Ints, growth: float) -> Iterator[_Pa
     """Functions of Python, and where no sizes were recorded operators, that hold most of the growth, the program's own before others, the
     innermost first.
     """
-    spans, strings = context.trace["spans"], context.trace.strings
+    spans, strings = context.spans, context.trace.strings
     unknown = () if (context.trace["operator_args"]["dims"] >= 0).any() else (Role.OPERATOR,)
     row = context.on_main(context.of_role(Role.PYTHON, *unknown))
-    step = positions_of(steps, step_of(context, row))
+    step = positions_of(steps, context.step_of(row))
     # Of calls within one of their own name the outer one holds the time.
     kept = (step >= 0) & (picked(spans["name"], context.parent[row]) != spans["name"][row])
     kept &= context.names.step[spans["name"][row]] < 0

@@ -29,14 +29,6 @@ import numpy as np
 
 from torch_tb_profiler.analysis.findings.candidate import Certainty
 from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_gone, together
-from torch_tb_profiler.analysis.findings.operators import (
-    active_dropout,
-    beneath,
-    launched_in,
-    outermost,
-    read_arguments,
-    tensors,
-)
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, RuleContext
 from torch_tb_profiler.hardware.results import Shape
 from torch_tb_profiler.patterns import regex
@@ -77,15 +69,13 @@ def _claim(context: RuleContext) -> Claims:
 
 
 def _candidate(context: RuleContext, kind: str, machine: _Machine) -> Candidate:
-    work = launched_in(context, machine.calls)[0].row if machine.work is None else machine.work
+    work = context.launched_in(machine.calls)[0].row if machine.work is None else machine.work
     edit = calls_gone(machine.calls, work)
     row = work if context.has_device and len(work) else machine.calls
     start, end = context.times(row)
     if machine.parts is not None:
         other, begin, until = machine.parts
-        edit = together(
-            edit, thread_time_gone(context.trace["spans"]["track"][other], begin, until)
-        )
+        edit = together(edit, thread_time_gone(context.spans["track"][other], begin, until))
         row, start, end = (
             np.concatenate(pair) for pair in ((row, other), (start, begin), (end, until))
         )
@@ -97,7 +87,7 @@ def _candidate(context: RuleContext, kind: str, machine: _Machine) -> Candidate:
 
 
 def _anomaly(context: RuleContext) -> _Machine | None:
-    spans, parent = context.trace["spans"], context.parent
+    spans, parent = context.spans, context.parent
     checks = context.rows_named(context.of_role(Role.OPERATOR), _CHECKS.match)
     checks = checks[parent[checks] >= 0]
     checks = checks[context.named(parent[checks], _NODE.match)]
@@ -118,7 +108,7 @@ def _dropout(context: RuleContext) -> _Machine | None:
     training = context.training
     if len(training.differentiated) or training.backward.any():
         return None
-    row = active_dropout(context)
+    row = context.active_dropout
     if not len(row):
         return None
     attention = context.within(context.rows_named(context.operators, _PLAIN.match))
@@ -138,7 +128,7 @@ def _dropout(context: RuleContext) -> _Machine | None:
 
 def _without_products(context: RuleContext, calls: Ints) -> tuple[Ints, Ints, Ints]:
     """The time of some calls between the products in them."""
-    inside = context.operators[beneath(context, calls)[context.operators]]
+    inside = context.operators[context.beneath(calls)[context.operators]]
     product = context.rows_named(inside, _PRODUCT.match)
     home = context.home(product, calls)
     row, begin, until = [], [], []
@@ -154,12 +144,12 @@ def _without_products(context: RuleContext, calls: Ints) -> tuple[Ints, Ints, In
 def _zeros(context: RuleContext) -> _Machine | None:
     zeros = context.rows_named(context.operators, _ZERO.match)
     region = context.within(_regions(context, "Optimizer.zero_grad#"))
-    zeros = outermost(context, zeros[beneath(context, region)[zeros]]) if len(region) else region
+    zeros = context.outermost(zeros[context.beneath(region)[zeros]]) if len(region) else region
     if not len(zeros):
         return None
     nodes = context.rows_named(context.operators, _GRADIENT.match)
     sums = context.within(context.rows_named(context.operators, _SUM.match))
-    sums = outermost(context, sums[context.home(sums, nodes) >= 0])
+    sums = context.outermost(sums[context.home(sums, nodes) >= 0])
     return _Machine(
         np.sort(np.concatenate((zeros, sums))),
         {"fills": context.per_step(zeros), "sums": context.per_step(sums)},
@@ -174,8 +164,8 @@ def _frozen(context: RuleContext) -> _Machine | None:
     gradients = context.within(context.rows_named(context.operators, _GRADIENT.match))
     if len(gradients) < FEWEST or len(context.collectives):
         return None
-    touched, own = _touched(context), read_arguments(context, gradients)
-    given = [next(tensors(own[row]), None) if row in own else None for row in gradients.tolist()]
+    touched, own = _touched(context), context.read_arguments(gradients)
+    given = [next(own[row].every, None) if row in own else None for row in gradients.tolist()]
     shapes: list[Shape] = [tensor.shape for tensor in given if tensor is not None]
     if not touched or len(shapes) < len(given) or not touched <= set(shapes):
         return None
@@ -194,20 +184,20 @@ def _touched(context: RuleContext) -> set[Shape]:
     region = _regions(context, "Optimizer.step#")
     if not len(region):
         return set()
-    inside = outermost(context, context.operators[beneath(context, region)[context.operators]])
-    calls = read_arguments(context, inside)
+    inside = context.outermost(context.operators[context.beneath(region)[context.operators]])
+    calls = context.read_arguments(inside)
     listed = context.named(inside, _LIST.match).tolist()
     for row, several in zip(inside.tolist(), listed, strict=True):
         if several and (row not in calls or not isinstance(calls[row].inputs[0], tuple)):
             return set()
-    if len(launched_in(context, inside)[0].row) < len(launched_in(context, region)[0].row):
+    if len(context.launched_in(inside)[0].row) < len(context.launched_in(region)[0].row):
         return set()
-    return {one.shape for call in calls.values() for one in tensors(call) if one.elements > 1}
+    return {one.shape for call in calls.values() for one in call.every if one.elements > 1}
 
 
 def _written(context: RuleContext) -> set[Shape]:
     """Shapes that the program writes in place by itself."""
-    calls = read_arguments(context, context.rows_named(context.program_calls, _WRITES.match))
+    calls = context.read_arguments(context.rows_named(context.program_calls, _WRITES.match))
     first = (call.inputs[0] for call in calls.values() if call.inputs)
     several = (one if isinstance(one, tuple) else (one,) for one in first)
     return {one.shape for some in several for one in some if one is not None}
@@ -217,7 +207,7 @@ def _between(context: RuleContext, gradients: Ints, used: Mask) -> tuple[Ints, I
     """The engine's calls between the last gradient of a step that is used and the last one that is not; and the accumulations
     among them.
     """
-    spans, step = context.trace["spans"], context.facts["span_links"]["step"]
+    spans, step = context.spans, context.facts["span_links"]["step"]
     first = np.full(context.facts["steps"].n + 1, np.iinfo(np.int64).max)
     last = np.zeros(len(first), np.int64)
     mine, begin = step[gradients], spans["start"][gradients]
@@ -253,7 +243,7 @@ def _search(context: RuleContext) -> _Machine | None:
 
 def _marks(context: RuleContext) -> tuple[Ints, Ints]:
     """Of each parameter ``marks[i] = 1`` in its hook, and ``marks[i].item()`` before its gradient is copied: rows of both."""
-    spans, parent, calls = context.trace["spans"], context.parent, context.of_role(Role.OPERATOR)
+    spans, parent, calls = context.spans, context.parent, context.of_role(Role.OPERATOR)
     calls = calls[np.lexsort((spans["start"][calls], parent[calls], spans["track"][calls]))]
     above, track = parent[calls], spans["track"][calls]
     names = "aten::select", "aten::fill_", "aten::item", f"{_REDUCER}copy_bucket_to_grad", _HOOKED
@@ -276,7 +266,7 @@ def _sent(context: RuleContext, search: Ints, read: Ints) -> tuple[Ints, Ints]:
     """``(event, call)`` of the all_reduce that sends the marks: the last one between a search and the first mark that is
     read; of gradients alone there is one less.
     """
-    table, spans = context.insight["collectives"], context.trace["spans"]
+    table, spans = context.insight["collectives"], context.spans
     mine = (table["kind"] == context.insight.strings.number("all_reduce")) & (table["host"] >= 0)
     row = np.flatnonzero(mine)
     begin = spans["start"][table["host"][row]]

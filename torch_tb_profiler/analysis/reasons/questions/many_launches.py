@@ -157,7 +157,7 @@ def launch_bound(context: RuleContext) -> Claims:
 def _waiting_launches(context: RuleContext) -> dict[str, str]:
     """What is said where each launch, as of a debugging option, returns only when its kernel has ended; empty where not."""
     work = context.work.take(context.work.kernel & (context.work.launch >= 0))
-    graphs = context.names.graph_launch[context.trace["spans"]["name"][work.launch]]
+    graphs = context.names.graph_launch[context.spans["name"][work.launch]]
     work = work.take(~graphs)
     called, returned = context.times(work.launch)
     inside = (work.start >= called) & (work.end <= returned)
@@ -236,7 +236,7 @@ def fusion(context: RuleContext) -> Claims:
     mine = np.isin(found.chain, chosen) & judged
     row, order = np.unique(found.row[mine], return_index=True)
     kept = found.kept[mine][order]
-    dur = context.trace["spans"]["dur"][row]
+    dur = context.spans["dur"][row]
     some = context.work.take(np.isin(context.work.row, row))
     titles: dict[tuple[str, ...], float] = {}
     gained = np.bincount(found.chain[mine][order], (1 - kept) * dur, len(found.names))

@@ -26,7 +26,6 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_scaled
-from torch_tb_profiler.analysis.findings.operators import launched_during, outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
@@ -111,7 +110,7 @@ def _claim(context: RuleContext) -> Claims:
 
 def _loops(context: RuleContext, calls: Calls) -> list[_Loop]:
     """The stretches of calls that are loops."""
-    spans, n = context.trace["spans"], len(calls.row)
+    spans, n = context.spans, len(calls.row)
     module = climb(
         context.parent, calls.row.astype(np.int64), context.mask(context.training.modules)
     )
@@ -163,9 +162,9 @@ def _loops(context: RuleContext, calls: Calls) -> list[_Loop]:
 def _parameters(context: RuleContext, calls: Calls) -> tuple[int, Mask]:
     """How many gradients are accumulated in a step, and which calls come after the last of theirs."""
     row = context.within(context.rows_named(context.operators, _ACCUMULATE.match))
-    row = outermost(context, row)
+    row = context.outermost(row)
     last = np.full(context.facts["steps"].n + 1, np.iinfo(np.int64).max)
-    step, start = context.facts["span_links"]["step"], context.trace["spans"]["start"]
+    step, start = context.facts["span_links"]["step"], context.spans["start"]
     last[unique_values(step[row])] = 0
     np.maximum.at(last, step[row], start[row])
     return round(len(row) / len(context.steps)), start[calls.row] >= last[calls.step]
@@ -173,7 +172,7 @@ def _parameters(context: RuleContext, calls: Calls) -> tuple[int, Mask]:
 
 def _one_pass(context: RuleContext, row: Ints) -> float:
     """Of what some calls move, the share that one pass moves; 1 where that is not known of most of their time."""
-    spans, strings = context.trace["spans"], context.trace.strings
+    spans, strings = context.spans, context.trace.strings
     each, kind, count = np.unique(spans["name"][row], return_inverse=True, return_counts=True)
     names = [strings[int(name)] for name in each]
     moves = np.array([_MOVES.get(name, 0) for name in names])
@@ -202,7 +201,7 @@ def _is_loop(
         return True
     frames = unique_values(module[products])
     known = bool((frames >= 0).all())
-    if known and len(frames) >= SHARED * len(unique_values(context.trace["spans"]["name"][frames])):
+    if known and len(frames) >= SHARED * len(unique_values(context.spans["name"][frames])):
         return True
     least, most = (ROUNDS, ROUND) if known else (UNKNOWN_ROUNDS, UNKNOWN_ROUND)
     if takes >= rounds >= least and len(chosen) <= most * rounds:
@@ -217,7 +216,7 @@ def _found(
     context: RuleContext, calls: Calls, work: CallWork, loops: list[_Loop]
 ) -> Candidate | None:
     """What is said of the loops at one place."""
-    spans, steps = context.trace["spans"], len(context.steps)
+    spans, steps = context.spans, len(context.steps)
     chosen = np.concatenate([loop.chosen for loop in loops])
     size = [len(loop.chosen) for loop in loops]
     stretch, rounds = np.repeat(np.arange(len(loops)), size), [loop.rounds for loop in loops]
@@ -244,7 +243,7 @@ def _found(
         return None
     edit = stretches_take(track, started, ended, remains / np.maximum(time, 1))
     if context.has_device:
-        within = launched_during(context, track, started, ended)
+        within = context.launched_during(track, started, ended)
         brief = context.work.take(within & (context.work.end - context.work.start <= BRIEF))
         edit = together(edit, work_scaled(brief.row, 1 / float(np.median(rounds))))
     same, _ = costliest(calls.name[chosen], length)

@@ -9,7 +9,6 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows, picked, sum_b
 from torch_tb_profiler.analysis.arrays.intervals import measure, shared, subtract, window_at
 from torch_tb_profiler.analysis.facts.launches import ALLOCATES
 from torch_tb_profiler.analysis.findings.edits import host_skips
-from torch_tb_profiler.analysis.findings.host_time import gaps_after
 from torch_tb_profiler.analysis.findings.rule import (
     Candidate,
     Claims,
@@ -50,7 +49,7 @@ def allocator_churn(context: RuleContext) -> Claims:
     # Before the first work of a recording without steps, the device waits for them as well.
     start, end = context.times(row)
     early, start, end = shared(start, end, subtract(context.windows, context.judged))
-    held = zip(gaps_after(context, row), (row[early], start, end), strict=True)
+    held = zip(context.gaps_after(row), (row[early], start, end), strict=True)
     call, begin, until = (np.concatenate(parts) for parts in held)
     return Candidate(
         call,

@@ -28,31 +28,31 @@ from torch_tb_profiler.analysis.arrays.nesting import climb, with_ancestors
 from torch_tb_profiler.analysis.critical_path.verdict_texts import in_how_many
 from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.figures.selection import judged_steps
-from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
+from torch_tb_profiler.analysis.figures.source_lines import OWN
 from torch_tb_profiler.analysis.findings.catalogue import Fix, known_fix, known_within
 from torch_tb_profiler.analysis.findings.edits import host_skips, thread_time_gone
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
-from torch_tb_profiler.analysis.findings.host_time import (
-    LEAST,
-    MOST,
-    MUCH,
-    NO_NAME,
-    neighbours,
-    on_path,
-    python_loop,
-)
-from torch_tb_profiler.analysis.findings.operators import beneath, outermost
 from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Claims, Question, RuleContext
-from torch_tb_profiler.analysis.findings.step_outliers import shown
 from torch_tb_profiler.analysis.reasons.dispatch import PRODUCTS
 from torch_tb_profiler.analysis.reasons.places import Places
 from torch_tb_profiler.analysis.reasons.uses import DRAWS
-from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
+from torch_tb_profiler.patterns import regex
+from torch_tb_profiler.store.columns import Ints, Mask, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.units import format_names
 
+LEAST = 0.05
+"""Share of the steps from which on a function is worth a word."""
+MUCH = 1 / 3
+"""Share of the steps from which on housekeeping is likely more than it needs to be."""
+NO_NAME = regex(r"\): <(?:listcomp|genexpr|dictcomp|setcomp|lambda)>$")
+"""Functions within another that has a name."""
+MOST = 0.5
+"""Share of a call that one callee must hold to stand for it."""
+_LOOP = 1000
+"""Calls of one function per step from which on a Python loop makes them."""
 _NOTHING = PathCause.NOT_RECORDED
 _SEE = """Record with torch_tb_profiler.record, or with_stack=True, to see the line of Python: files, logging, garbage collection, \
 sleeping and loops in Python call no operator."""
@@ -66,24 +66,16 @@ _MAKING = 4
 
 
 def _claim(context: RuleContext) -> Claims:
-    spans = context.trace["spans"]
+    spans = context.spans
     python = spans["role"] == Role.PYTHON
     found = _without_frames(context)
     if python.any():
-        found += _in_frames(context, python)
+        unnamed = name_mask(context.trace.strings, spans["name"][python], NO_NAME.search)
+        own = (context.rank == OWN) & ~unnamed[spans["name"]]
+        found += [*_beside(context, own), *_within(context, own), *_aside(context, own)]
     least = LEAST * context.windows.length / len(context.steps)
     found = [one for one in found if one.numbers["taken"] >= least]
     return sorted(found, key=lambda one: -one.numbers["taken"])[:_MOST_FOUND]
-
-
-def _in_frames(context: RuleContext, python: Mask) -> list[Candidate]:
-    spans = context.trace["spans"]
-    rank = np.where(
-        python, line_ranks(context.trace.strings, spans["name"][python])[spans["name"]], 0
-    )
-    unnamed = name_mask(context.trace.strings, spans["name"][python], NO_NAME.search)[spans["name"]]
-    own = (rank == OWN) & ~unnamed
-    return [*_beside(context, own), *_within(context, rank, own), *_aside(context, rank, own)]
 
 
 def _without_frames(context: RuleContext) -> list[Candidate]:
@@ -94,18 +86,18 @@ def _without_frames(context: RuleContext) -> list[Candidate]:
     kind = np.full(len(start), -1, np.int64)
     called = np.zeros(0, np.int64)
     if not context.facts.summary.has_stacks and len(context.training.differentiated):
-        event, begin, until = on_path(context, *HOST)
+        event, begin, until = context.on_path(*HOST)
         training = context.training
         tops = training.housekeeping & np.append(training.loop, True)[context.parent]
-        tops &= context.names.step[context.trace["spans"]["name"]] < 0
+        tops &= context.names.step[context.spans["name"]] < 0
         top = climb(context.parent, event, tops).astype(np.int64)
-        own = (top >= 0) & (context.trace["spans"]["track"][event] == context.main_track)
+        own = (top >= 0) & (context.spans["track"][event] == context.main_track)
         called, begin, until = top[own], begin[own], until[own]
         start, end = np.concatenate((start, begin)), np.concatenate((end, until))
-        kind = np.append(kind, context.trace["spans"]["name"][called])
+        kind = np.append(kind, context.spans["name"][called])
     forwards = _forwards(context, called)
     # What was recorded last before nothing was tells it apart.
-    after = picked(context.trace["spans"]["name"], before).astype(np.int64)
+    after = picked(context.spans["name"], before).astype(np.int64)
     row, label = np.append(before, called), np.append(after, np.full(len(called), -1))
     kind[len(before) :][forwards] = _FORWARD
     first, group = group_rows((kind, label))
@@ -125,8 +117,8 @@ def _forwards(context: RuleContext, called: Ints) -> Mask:
     """
     if not len(called):
         return np.zeros(0, np.bool_)
-    spans, training = context.trace["spans"], context.training
-    own = context.home(training.differentiated, outermost(context, context.operators))
+    spans, training = context.spans, context.training
+    own = context.home(training.differentiated, context.outermost(context.operators))
     forward = np.isin(spans["name"][called], spans["name"][own[own >= 0]])
     trains = context.on_main(np.flatnonzero(training.own))
     stretch = np.searchsorted(spans["start"][trains], spans["start"][called])
@@ -139,7 +131,7 @@ def _quiet(context: RuleContext) -> tuple[Ints, Ints, Ints]:
     operator of a pass to the next: ``(start, end, before)``, ``before``: the call that ended last, −1 none.
     """
     spans, training, path = (
-        context.trace["spans"],
+        context.spans,
         context.training,
         context.insight["critical_path"],
     )
@@ -151,7 +143,7 @@ def _quiet(context: RuleContext) -> tuple[Ints, Ints, Ints]:
     busy = context.when(unique_values(context.collectives, others))
     quiet = subtract(union(path["start"][silent], path["end"][silent]), busy)
     quiet = intersect(quiet, context.windows)
-    edges = neighbours(context, quiet.start, quiet.end)
+    edges = context.neighbours(quiet.start, quiet.end)
     backward, region = (
         [np.append(mask, np.False_)[row] for row in edges]
         for mask in (training.backward, context.names.region[spans["name"]])
@@ -190,7 +182,7 @@ def _part(context: RuleContext, row: Ints, start: Ints, end: Ints, kind: int) ->
         when = "in the recording" if context.is_whole else "once" if len(start) == 1 else when
         text = "the backward pass" if row[0] >= 0 and context.training.backward[row[0]] else text
         comes = f"It comes {_between(context, row, start, end, text)}, {when}"
-        row = shown(context, row, np.searchsorted(table["start"], start, side="right") - 1)
+        row = context.shown(row, np.searchsorted(table["start"], start, side="right") - 1)
         words = {"what": "time without a record", "nothing": "yes", "attempt": _SEE}
         words["why"] = f"{comes}; with_stack=True shows its line."
     seen = row >= 0
@@ -208,7 +200,7 @@ def _part(context: RuleContext, row: Ints, start: Ints, end: Ints, kind: int) ->
 def _between(context: RuleContext, before: Ints, start: Ints, end: Ints, text: str) -> str:
     """What was recorded around the longest of some stretches without a record, ``text`` before it."""
     longest = int(np.argmax(end - start))
-    _, after = neighbours(context, start[longest : longest + 1], end[longest : longest + 1])
+    _, after = context.neighbours(start[longest : longest + 1], end[longest : longest + 1])
     read = before[longest] >= 0 and context.name_of(int(before[longest])) in _READS
     first = "a tensor's values were read (numpy(), tolist())" if read else text
     said = f"after {first}" if first else "first"
@@ -229,13 +221,13 @@ def _beside(context: RuleContext, own: Mask) -> list[Candidate]:
     """Of what the loop calls besides training, the places that take most; nothing of a device's program that trains nothing: it may serve."""
     if context.has_device and not context.training.backward.any():
         return []
-    event, start, end = on_path(context, *HOST)
+    event, start, end = context.on_path(*HOST)
     other = context.training.housekeeping
     event, start, end = (column[other[event]] for column in (event, start, end))
-    places = Places.made(context.parent, context.trace["spans"]["name"], other)
+    places = Places.made(context.parent, context.spans["name"], other)
     total = places.within(event, end - start)
     found = []
-    python = context.trace["spans"]["role"][places.span] == Role.PYTHON
+    python = context.spans["role"][places.span] == Role.PYTHON
     tops = np.flatnonzero((places.parent < 0) & (total >= LEAST * context.windows.length))
     tops = tops[np.argsort(-total[tops], kind="stable")]
     # Of a program that trains nothing what comes first may be the work itself.
@@ -250,7 +242,7 @@ def _beside(context: RuleContext, own: Mask) -> list[Candidate]:
         row = np.flatnonzero(places.of == chain[last])
         if not mine:
             # What a library wraps, such as by a decorator, tells more than the wrapper.
-            wrapped = outermost(context, np.flatnonzero(own & beneath(context, row)))
+            wrapped = context.outermost(np.flatnonzero(own & context.beneath(row)))
             if context.when(wrapped).length >= MOST * total[top]:
                 row = wrapped
         called = climb(context.parent, event[inside], context.mask(row)).astype(np.int64)
@@ -267,14 +259,14 @@ def _called(context: RuleContext, call: Ints, start: Ints, end: Ints, callee: in
     seen = len(unique_values(np.searchsorted(table, start, side="right")))
     # Asked of the steps that have it alone, the others tell.
     every, evaluates = len(judged_steps(context.facts)), _evaluates(context, row)
-    first, group = group_rows((context.trace["spans"]["name"][call],))
+    first, group = group_rows((context.spans["name"][call],))
     first = call[first[sum_by(group, len(first), end - start) >= LEAST * taken]]
     named = dict.fromkeys(function_name(context.name_of(one)) for one in np.sort(first))
     name = format_names(list(named))
     what = f"calling {name}"
     if evaluates:
         what = f"{'evaluation' if seen < every else 'running modules without gradients'} in {name}"
-    often, rounds = python_loop(context, row)
+    often, rounds = _python_loop(context, row)
     much = taken >= MUCH * context.windows.length and (not evaluates or seen < every)
     # Random numbers that the loop itself draws are its input.
     much = (much or bool(often)) and not DRAWS.search(name) and bool(context.training.own.any())
@@ -306,7 +298,7 @@ def _called(context: RuleContext, call: Ints, start: Ints, end: Ints, callee: in
 
 def _known(context: RuleContext, row: Ints, taken: int) -> Fix | None:
     """The known call of Python that takes most of the time of some calls, ns."""
-    inner = np.flatnonzero(beneath(context, row) & (context.trace["spans"]["role"] == Role.PYTHON))
+    inner = np.flatnonzero(context.beneath(row) & (context.spans["role"] == Role.PYTHON))
     took = known_within(context, inner)
     best = max(took, key=lambda fix: took[fix], default=None)
     return best if best is not None and took[best] >= MOST * taken else None
@@ -315,15 +307,16 @@ def _known(context: RuleContext, row: Ints, taken: int) -> Fix | None:
 def _evaluates(context: RuleContext, row: Ints) -> bool:
     """Whether modules whose results are not differentiated take most of some calls."""
     modules = context.training.modules
-    within = beneath(context, row)[modules]
+    within = context.beneath(row)[modules]
     took = context.when(modules[within]).length
     return bool(took >= MOST * context.when(row).length)
 
 
-def _within(context: RuleContext, rank: Array, own: Mask) -> list[Candidate]:
+def _within(context: RuleContext, own: Mask) -> list[Candidate]:
     """The functions that run Python within the model, its backward pass or optimizer."""
-    spans = context.trace["spans"]
-    event, start, end = on_path(context, PathCause.PYTHON)
+    spans = context.spans
+    event, start, end = context.on_path(PathCause.PYTHON)
+    rank = context.rank
     nearest_line = climb(context.parent, event, rank >= 1)
     mine = (nearest_line >= 0) & (rank[nearest_line] == OWN) & context.training.inside[event]
     event, start, end = event[mine], start[mine], end[mine]
@@ -338,7 +331,7 @@ def _within(context: RuleContext, rank: Array, own: Mask) -> list[Candidate]:
             break
         left &= ~best
         row = unique_values(function[best])
-        often, rounds = python_loop(context, row)
+        often, rounds = _python_loop(context, row)
         what, steps = function_name(context.name_of(row[0])), len(context.steps)
         numbers = {"taken": total / steps, "calls": context.per_step(row), "rounds": rounds}
         numbers |= {"frames": int(best.sum()) / steps, "in_steps": steps, "of_steps": steps}
@@ -359,23 +352,25 @@ def _within(context: RuleContext, rank: Array, own: Mask) -> list[Candidate]:
     return found
 
 
-def _aside(context: RuleContext, rank: Array, own: Mask) -> list[Candidate]:
+def _aside(context: RuleContext, own: Mask) -> list[Candidate]:
     """The user's functions within model and backward in which nothing is differentiated, and what of libraries they call so: hooks, checks,
     statistics, printing.
     """
     training, parent = context.training, context.parent
     if not len(training.differentiated):
         return []
-    spans = context.trace["spans"]
+    spans = context.spans
     works = context.mask(training.differentiated)
     works |= context.mask(training.modules) | training.backward | training.loop
     holds = with_ancestors(parent, works)
     updates = context.rows_named(context.calls, lambda name: name.startswith("Optimizer."))
-    within = training.inside & ~beneath(context, updates)
-    called = (rank >= 1) & (rank != OWN) & np.append(own & ~training.loop, False)[parent]
+    within = training.inside & ~context.beneath(updates)
+    called = (
+        (context.rank >= 1) & (context.rank != OWN) & np.append(own & ~training.loop, False)[parent]
+    )
     frame = np.flatnonzero((own | called) & within & ~holds)
-    event, start, end = on_path(context, *HOST)
-    call = climb(parent, event, context.mask(outermost(context, frame))).astype(np.int64)
+    event, start, end = context.on_path(*HOST)
+    call = climb(parent, event, context.mask(context.outermost(frame))).astype(np.int64)
     known = call >= 0
     call, start, end = call[known], start[known], end[known]
     names = spans["name"][call]
@@ -390,6 +385,18 @@ def _aside(context: RuleContext, rank: Array, own: Mask) -> list[Candidate]:
             }
             found.append(msgspec.structs.replace(one, words=words))
     return found
+
+
+def _python_loop(context: RuleContext, row: Ints) -> tuple[str, float]:
+    """The function that Python calls most often within some calls, and how often per step; ``("", 0)`` where no loop does."""
+    within = context.beneath(row)
+    within[row] = False
+    inner = context.spans["name"][within & (context.spans["role"] == Role.PYTHON)]
+    each, count = np.unique(inner, return_counts=True)
+    often = count.max(initial=0) / len(context.steps)
+    if often < _LOOP:
+        return "", 0.0
+    return function_name(context.trace.strings[int(each[count.argmax()])]), float(often)
 
 
 QUESTION = Question(__name__)

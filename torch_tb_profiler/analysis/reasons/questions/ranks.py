@@ -50,7 +50,7 @@ def exposed_communication(context: RuleContext) -> Claims:
     of collectives that the path does not hold, the host's time beside them is gone. Likely.
     Where all workers of the run are known, waiting for another rank is taken from it: only transfer can be hidden.
     """
-    spans = context.trace["spans"]
+    spans = context.spans
     if context.has_device:
         talking = context.work.take(context.work.communication)
         row, (piece, start, end) = talking.row, context.alone(talking)

@@ -19,7 +19,6 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb
-from torch_tb_profiler.analysis.findings.operators import read_arguments
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of, costliest_places
 from torch_tb_profiler.analysis.reasons.uses import DRAWS, How, Use
@@ -60,8 +59,8 @@ def _copied(context: RuleContext, calls: Calls) -> dict[int, tuple[float, Shape]
     place = positions_of(calls.row, own)
     alone = np.array([use is not None and len(use.reads) == 1 for use in calls.uses])
     kept = (place >= 0) & alone[calls.kind[place]]
-    kept &= 2 * context.trace["spans"]["dur"][copies] >= context.trace["spans"]["dur"][own]
-    arguments = read_arguments(context, copies[kept])
+    kept &= 2 * context.spans["dur"][copies] >= context.spans["dur"][own]
+    arguments = context.read_arguments(copies[kept])
     often: dict[int, tuple[float, Shape]] = {}
     # Arguments that are alike are one object.
     for number, call in {id(call): call for call in arguments.values()}.items():

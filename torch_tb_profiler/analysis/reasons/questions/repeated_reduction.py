@@ -26,7 +26,7 @@ from torch_tb_profiler.store.insight_schema import PathCause
 
 
 def _claim(context: RuleContext) -> Candidate | None:
-    table, spans = context.insight["collectives"], context.trace["spans"]
+    table, spans = context.insight["collectives"], context.spans
     forward = np.sort(spans["start"][context.training.differentiated])
     reduces = name_mask(context.insight.strings, table["kind"], lambda text: "reduce" in text)[
         table["kind"]
@@ -59,7 +59,7 @@ def _claim(context: RuleContext) -> Candidate | None:
 
 def _of_gradients(context: RuleContext, host: Ints, begin: Ints, forward: Ints) -> Ints:
     """Which collectives reduce gradients: begun by a hook of one that was accumulated, or when their backward pass is over."""
-    spans, engine = context.trace["spans"], context.backward_functions
+    spans, engine = context.spans, context.backward_functions
     hooks = context.rows_named(engine, lambda text: text.endswith("::AccumulateGrad"))
     hooked = climb(context.parent, host, context.mask(hooks)) >= 0
     functions = np.sort(spans["start"][engine])
@@ -76,7 +76,7 @@ def _again(context: RuleContext, row: Ints, begin: Ints, of_pass: Ints) -> tuple
     table = context.insight["collectives"]
     _, kind = group_rows([table[key][row] for key in ("kind", "group", "bytes")])
     updates = context.rows_named(context.calls, lambda text: text.startswith("Optimizer.step"))
-    updated = np.searchsorted(np.sort(context.trace["spans"]["start"][updates]), begin)
+    updated = np.searchsorted(np.sort(context.spans["start"][updates]), begin)
     edges = np.flatnonzero(np.diff(of_pass, prepend=-1, append=-1))
     parts = [slice(a, b) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
     chosen = [

@@ -25,9 +25,8 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, picked
 from torch_tb_profiler.analysis.arrays.nesting import climb
-from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
+from torch_tb_profiler.analysis.figures.source_lines import OWN
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD, Certainty
-from torch_tb_profiler.analysis.findings.operators import beneath, read_arguments, tensors
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of
 from torch_tb_profiler.analysis.reasons.uses import DRAWS
@@ -35,7 +34,6 @@ from torch_tb_profiler.hardware.results import Shape
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.python_frames import function_name
-from torch_tb_profiler.store.roles import Role
 
 MOST_CALLS = 200_000
 """Calls whose values are numbered."""
@@ -187,7 +185,7 @@ def _modules(context: RuleContext, calls: Calls) -> Ints:
     """The module instance around each call, number of its name; −1 none."""
     modules = context.mask(context.training.modules)
     module = climb(context.parent, calls.row.astype(np.int64), modules)
-    return picked(context.trace["spans"]["name"], module)
+    return picked(context.spans["name"], module)
 
 
 def _told_by_name(context: RuleContext, calls: Calls) -> tuple[Mask, Mask, Mask, Mask]:
@@ -203,7 +201,7 @@ def _told_by_name(context: RuleContext, calls: Calls) -> tuple[Mask, Mask, Mask,
 
 def _passes(context: RuleContext, calls: Calls) -> Ints:
     """How many backward functions and updates begin before each call: what comes after one works on other data, or with other weights."""
-    spans = context.trace["spans"]
+    spans = context.spans
     updates = context.rows_named(context.calls, lambda name: name.startswith("Optimizer.step"))
     begin = np.sort(spans["start"][np.concatenate((context.backward_functions, updates))])
     return np.searchsorted(begin, spans["start"][calls.row])
@@ -215,23 +213,16 @@ def _changed(context: RuleContext) -> set[Shape]:
     region = context.rows_named(
         context.calls, lambda name: name.startswith(text) or name.endswith("AccumulateGrad")
     )
-    inner = context.operators[beneath(context, region)[context.operators]]
+    inner = context.operators[context.beneath(region)[context.operators]]
     return {
-        t.shape
-        for call in read_arguments(context, inner).values()
-        for t in tensors(call)
-        if t.shape
+        t.shape for call in context.read_arguments(inner).values() for t in call.every if t.shape
     }
 
 
 def _repeated(context: RuleContext, calls: Calls, values: _Values) -> list[tuple[float, Candidate]]:
     """Calls of the user's functions and of modules all of whose operators are again."""
-    spans, parent = context.trace["spans"], context.parent
-    python = spans["role"] == Role.PYTHON
-    if not python.any():
-        return []
-    own = python & (line_ranks(context.trace.strings, spans["name"][python])[spans["name"]] == OWN)
-    own |= context.mask(context.training.modules)
+    spans, parent = context.spans, context.parent
+    own = (context.rank == OWN) | context.mask(context.training.modules)
     frame = context.on_main(context.within(np.flatnonzero(own)))
     begin, end = context.times(frame)
     start = spans["start"][calls.row]
@@ -264,7 +255,7 @@ def _repeated(context: RuleContext, calls: Calls, values: _Values) -> list[tuple
 
 def _earlier(context: RuleContext, frame: Ints, around: Callable[[Ints], Array]) -> Mask:
     """Which frames have one of their name before them in what is ``around`` them."""
-    spans = context.trace["spans"]
+    spans = context.spans
     alike = np.isin(spans["name"], unique_values(spans["name"][frame]))
     every = context.on_main(context.within(np.flatnonzero(alike)))
     first, _ = group_rows((spans["name"][every], around(every).astype(np.int64)))

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable
 
 import msgspec
 import numpy as np
@@ -33,18 +34,6 @@ from torch_tb_profiler.analysis.findings.edits import (
     work_takes,
 )
 from torch_tb_profiler.analysis.findings.lines import line_of
-from torch_tb_profiler.analysis.findings.operators import (
-    LEAST_OWN_NS,
-    calls_where,
-    holds_type,
-    launching,
-    most_named,
-    outermost,
-    own_times,
-    read_arguments,
-    tensors,
-    times_of_calls,
-)
 from torch_tb_profiler.analysis.findings.rule import (
     DEVICE,
     Candidate,
@@ -80,6 +69,8 @@ from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 QUESTION = Question(__name__)
 LONG_CALL = 100_000
 """ns from which on a call is more than its dispatch and a cold cache."""
+LEAST_OWN_NS = 10_000
+"""ns of an operator's own time on the host, below which it is mostly its call."""
 SIMILAR = 1.25
 """Calls have the like size up to so many times as many elements or FLOPs."""
 APART = 2
@@ -147,7 +138,7 @@ class _Kind(msgspec.Struct, frozen=True):
     def is_like(self, other: _Kind) -> bool:
         """Whether another has the same shapes, or as many elements where their shape makes no difference."""
         if not self.alike:
-            shapes = [sorted(one.shape for one in tensors(kind.call)) for kind in (self, other)]
+            shapes = [sorted(one.shape for one in kind.call.every) for kind in (self, other)]
             return shapes[0] == shapes[1]
         return max(self.flops, other.flops) <= SIMILAR * min(self.flops, other.flops)
 
@@ -201,7 +192,7 @@ def _sized(context: RuleContext, calls: Calls) -> dict[str, list[_Kind]]:
     # Of an operator that takes little in all, no call is worth a word.
     names, own = np.unique(calls.name, return_inverse=True)
     large = np.bincount(own, calls.cost, len(names)) >= THRESHOLD * context.windows.length
-    time = times_of_calls(context, calls.row)
+    time = context.times_of_calls(calls.row)
     first, group = group_rows((calls.kind, calls.line))
     order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[order], np.arange(len(first) + 1))
@@ -224,7 +215,7 @@ def _sized(context: RuleContext, calls: Calls) -> dict[str, list[_Kind]]:
 
 def _difference(slow: Call, fast: Call) -> str:
     """What differs between two calls of like size."""
-    pairs = list(zip(tensors(slow), tensors(fast), strict=False))
+    pairs = list(zip(slow.every, fast.every, strict=False))
     types = next(((a.dtype, b.dtype) for a, b in pairs if a.dtype != b.dtype), None)
     if types is not None:
         return "the type: {} instead of {}".format(*(precision(one) or one for one in types))
@@ -253,12 +244,14 @@ def double_precision(context: RuleContext) -> Claims:
     what moves through memory takes half as long; matrix products on a device what the device's rates for
     float64 and float32 say. Likely. Wrong where the program needs the digits.
     """
-    typed = calls_where(context, _DOUBLE.search, holds_type("double", "c10::complex<double>"))
+    typed = context.calls_where(_DOUBLE.search, _holds("double", "c10::complex<double>"))
     work, factor = _in_double(context, typed)
-    host, own = typed, np.zeros(context.trace["spans"].n, np.int64)
+    host, own = typed, np.zeros(context.spans.n, np.int64)
     if len(typed):
-        own = own_times(context)
-        host = context.within(typed[(own[typed] >= LEAST_OWN_NS) & ~launching(context)[typed]])
+        own = context.own_times
+        launch = context.work.launch[context.work.launch >= 0]
+        launches = with_ancestors(context.parent, context.mask(launch))
+        host = context.within(typed[(own[typed] >= LEAST_OWN_NS) & ~launches[typed]])
     row = np.concatenate((work.row, host))
     if not len(row):
         return None
@@ -272,9 +265,14 @@ def double_precision(context: RuleContext) -> Claims:
         start,
         end,
         {"operators": context.per_step(row), "double": time / len(context.steps)},
-        {"largest": most_named(context, named, end - start), "entry": _entry(context, typed)},
+        {"largest": context.most_named(named, end - start), "entry": _entry(context, typed)},
         edit=together(own_time_takes(host, 0.5), work_scaled(work.row, factor)),
     )
+
+
+def _holds(*types: str) -> Callable[[Call], bool]:
+    """Whether a call gets a tensor of one of some element types that is no single number."""
+    return lambda call: any(tensor.shape and tensor.dtype in types for tensor in call.every)
 
 
 def _in_double(context: RuleContext, typed: Ints) -> tuple[Work, Array]:
@@ -313,7 +311,7 @@ def _entry(context: RuleContext, typed: Ints) -> str:
     where none was recorded.
     """
     above = np.intersect1d(context.parent[typed], context.operators)
-    made = outermost(context, context.rows_named(np.setdiff1d(above, typed), _ATEN.match))
+    made = context.outermost(context.rows_named(np.setdiff1d(above, typed), _ATEN.match))
     line, _ = line_of(context.trace, context.facts, made, np.ones(len(made), np.int64))
     return line or ""
 
@@ -330,15 +328,15 @@ def half_on_host(context: RuleContext) -> Claims:
     """
     if context.has_device:
         return None
-    spans = context.trace["spans"]
-    row = calls_where(context, lambda text: _HALF in text, holds_type(_HALF))
+    spans = context.spans
+    row = context.calls_where(lambda text: _HALF in text, _holds(_HALF))
     row = context.rows_named(row, _PRODUCT.match)
     row = context.within(np.sort(row[spans["dur"][row] >= LEAST_OWN_NS]))
     if not len(row):
         return None
     fast = context.rows_named(context.operators, _LIBRARY.match)
     within = with_ancestors(context.parent, context.mask(fast))
-    row = outermost(context, row)
+    row = context.outermost(row)
     row = row[~within[row]]
     start, end = context.times(row)
     return Candidate(
@@ -346,16 +344,16 @@ def half_on_host(context: RuleContext) -> Claims:
         start,
         end,
         {"products": context.per_step(row), "half": int((end - start).sum()) / len(context.steps)},
-        {"largest": most_named(context, row)} if len(row) else {},
+        {"largest": context.most_named(row)} if len(row) else {},
         edit=host_takes_each(row, _in_single(context, row)),
     )
 
 
 def _in_single(context: RuleContext, row: Ints) -> Array:
     """Of each product, the time that it would take in float32 ÷ now."""
-    spans, arguments = context.trace["spans"], context.trace["operator_args"]
-    single = calls_where(
-        context, lambda text: '"float"' in text and _HALF not in text, holds_type("float")
+    spans, arguments = context.spans, context.trace["operator_args"]
+    single = context.calls_where(
+        lambda text: '"float"' in text and _HALF not in text, _holds("float")
     )
     single = context.rows_named(single, _PRODUCT.match)
     factor = np.full(len(row), HALF)
@@ -391,7 +389,7 @@ def oversubscribed_threads(context: RuleContext) -> Claims:
     small &= elements <= APART * elements[small].min(initial=np.iinfo(np.int64).max // APART)
     if not small.any():
         return without_time(numbers, row)
-    took = context.trace["spans"]["dur"][row[small]]
+    took = context.spans["dur"][row[small]]
     lost = float(np.median(1 - PER_ELEMENT * elements[small] / np.maximum(took, 1)))
     if lost <= 0:
         return without_time(numbers, row)
@@ -406,8 +404,8 @@ def oversubscribed_threads(context: RuleContext) -> Claims:
 def _split(context: RuleContext) -> tuple[Ints, Ints]:
     """The operators that PyTorch splits among threads, and the elements of the largest input of each."""
     size = {
-        row: min(max((tensor.elements for tensor in tensors(call)), default=0), 1 << 60)
-        for row, call in read_arguments(context, context.operators).items()
+        row: min(max((tensor.elements for tensor in call.every), default=0), 1 << 60)
+        for row, call in context.read_arguments(context.operators).items()
     }
     split = [(row, elements) for row, elements in size.items() if elements >= GRAIN]
     row, most = np.array(split, np.int64).reshape(-1, 2).T

@@ -78,7 +78,7 @@ def _matrices(
 ) -> list[tuple[Shape, _Matrix]]:
     """The matrices of a step that are filled with zeros and written to by indices alone, by their shapes."""
     threads = integer(context.trace.header.get("intra_op_threads")) or 1
-    length = context.trace["spans"]["dur"][calls.row]
+    length = context.spans["dur"][calls.row]
     open_, found = dict[Shape, _Matrix](), list[tuple[Shape, _Matrix]]()
     for at in place:
         use, name = calls.uses[calls.kind[at]], names[at]

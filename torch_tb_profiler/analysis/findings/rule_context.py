@@ -404,11 +404,13 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
         return self.scene.rows("main calls", calls)
 
     def on_path(self, *causes: PathCause) -> tuple[Ints, Ints, Ints]:
-        """The stretches of the critical path of some causes, within the steps: ``(event, start, end)``; where nothing was recorded
-        of a host thread the event is −1.
+        """The stretches of the critical path of some causes, of all where none is given, within the steps: ``(event, start, end)``; where
+        nothing was recorded of a host thread the event is −1.
         """
         path = self.insight["critical_path"]
-        chosen = is_one_of(path["cause"], causes) & np.isin(path["step"], self.steps)
+        chosen = np.isin(path["step"], self.steps)
+        if causes:
+            chosen &= is_one_of(path["cause"], causes)
         chosen &= (path["event"] >= 0) != (path["cause"] == PathCause.NOT_RECORDED)
         return path["event"][chosen].astype(np.int64), path["start"][chosen], path["end"][chosen]
 
@@ -443,7 +445,7 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
     def overhead(self, loading: bool) -> Ints:
         """Rows of overhead records: of the driver that loads kernels, or of the profiler."""
         row = self.of_role(Role.OVERHEAD)
-        return row[self.named(row, DRIVER.match) == loading]
+        return np.asarray(row[self.named(row, DRIVER.match) == loading])
 
     @cached_property
     def silent_end(self) -> Intervals:

@@ -107,15 +107,16 @@ def kernel_loading(context: RuleContext) -> Claims:
 
     Change: the host spends no time in them. Certain where the driver recorded all of it, else likely.
     """
-    spans, recorded = context.spans, context.overhead(loading=True)
+    recorded = context.overhead(loading=True)
     call = loading_calls(context.scene)
     call = call[measure(context.windows, *context.times(call)) > 0]
+    begin, until = context.times(call)
     row, start, end = context.idle_in(recorded, context.gaps)
     numbers, words = {"records": context.per_step(unique_values(row))}, dict[str, str]()
     if not len(recorded):
         numbers = {}
     if len(call):
-        longest = call[np.argmax(spans["dur"][call])]
+        longest = call[np.argmax(until - begin)]
         kernel = context.work.row[context.work.launch == longest]
         loads = (
             f"the first launch of {short_name(context.name_of(kernel[0]))}"
@@ -128,7 +129,8 @@ def kernel_loading(context: RuleContext) -> Claims:
         return None
     return Candidate(
         np.concatenate((row, call)),
-        *map(np.concatenate, zip((start, end), context.times(call), strict=True)),
+        np.concatenate((start, begin)),
+        np.concatenate((end, until)),
         numbers,
         words,
         certainty="likely" if len(call) else None,

@@ -214,7 +214,7 @@ def _ordering(context: RuleContext) -> Ints:
     row = context.within(context.outermost(unique_values(home[home >= 0])))
     # In what a Python file of PyTorch calls, nobody keeps another layout.
     caller = climb(context.parent, row, context.rank > 0)
-    return row[(caller < 0) | (context.rank[caller] != OTHERS)]
+    return np.asarray(row[(caller < 0) | (context.rank[caller] != OTHERS)])
 
 
 @QUESTION.rule(172, certainty="likely", reach=Reach(0.4, 1.3))

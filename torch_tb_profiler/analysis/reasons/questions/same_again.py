@@ -27,8 +27,8 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows, picked
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.figures.source_lines import OWN
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD, Certainty
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of
+from torch_tb_profiler.analysis.findings.rule import Claims, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.reasons.calls import Calls, Part, blocks, calls_of
 from torch_tb_profiler.analysis.reasons.uses import DRAWS
 from torch_tb_profiler.hardware.results import Shape
 from torch_tb_profiler.patterns import regex
@@ -37,7 +37,6 @@ from torch_tb_profiler.store.python_frames import function_name
 
 MOST_CALLS = 200_000
 """Calls whose values are numbered."""
-MOST_FOUND = 3
 _STEADY = regex(
     r"aten::(?:arange|ones|zeros|eye|full|linspace|logspace|tril_indices|triu_indices|empty|scalar_tensor)(?:_like)?$"
 )
@@ -70,9 +69,7 @@ def _claim(context: RuleContext) -> Claims:
     # A tensor from outside of the step may be one that an earlier step made.
     made = {use.makes for use in (calls.uses[kind] for kind in other.tolist()) if use and use.makes}
     values = _numbered(context, calls, made)
-    found = [*_repeated(context, calls, values), *_constant(context, calls, values)]
-    found.sort(key=lambda pair: -pair[0])
-    return [candidate for cost, candidate in found[:MOST_FOUND] if cost >= least]
+    return calls.claims([*_repeated(context, calls, values), *_constant(context, calls, values)])
 
 
 def _numbered(context: RuleContext, calls: Calls, varies: set[Shape]) -> _Values:
@@ -83,15 +80,17 @@ def _numbered(context: RuleContext, calls: Calls, varies: set[Shape]) -> _Values
     differs = np.zeros(n, np.bool_)
     differs[calls.of] = True
     still = ~(drawn | differs | inside)
-    flags, known = np.zeros((4, n), np.bool_), dict[int, Array]()
+    flags = np.zeros((4, n), np.bool_)
     columns = kind, drawn, made, inside, still, several, module
     # Nothing outlives a step, or what works on other data in it.
     one_pass = np.diff(calls.step, prepend=-1) != 0
     one_pass |= np.diff(_passes(context, calls), prepend=0) != 0
-    for place, alike in blocks(np.cumsum(one_pass)[:MOST_CALLS], *columns):
-        if alike not in known:
-            known[alike] = _flags(calls, [column[place] for column in columns], changed, varies)
-        flags[:, place] = known[alike]
+
+    def look(place: Ints) -> Array:
+        return _flags(calls, [column[place] for column in columns], changed, varies)
+
+    for place, own in blocks(np.cumsum(one_pass)[:MOST_CALLS], columns, look):
+        flags[:, place] = own
     again, sure, constant, steady = flags
     return _Values(again, sure, drawn, constant, steady)
 
@@ -219,7 +218,9 @@ def _changed(context: RuleContext) -> set[Shape]:
     }
 
 
-def _repeated(context: RuleContext, calls: Calls, values: _Values) -> list[tuple[float, Candidate]]:
+def _repeated(
+    context: RuleContext, calls: Calls, values: _Values
+) -> list[tuple[tuple[int, int], Part]]:
     """Calls of the user's functions and of modules all of whose operators are again."""
     spans, parent = context.spans, context.parent
     own = (context.rank == OWN) | context.mask(context.training.modules)
@@ -249,7 +250,8 @@ def _repeated(context: RuleContext, calls: Calls, values: _Values) -> list[tuple
         text = function_name(context.trace.strings[name]).removeprefix("nn.Module: ")
         numbers = {"calls": (len(mine)) / len(context.steps)}
         words = {"what": re.sub(r"_\d+$", "", text), "again": "yes"}
-        found.append(_found(context, calls, chosen, numbers, words, bool(sure and inside.all())))
+        part = _part(calls, chosen, numbers, words, bool(sure and inside.all()))
+        found.append(((0, name), part))
     return found
 
 
@@ -262,7 +264,9 @@ def _earlier(context: RuleContext, frame: Ints, around: Callable[[Ints], Array])
     return np.asarray(~np.isin(frame, every[first]))
 
 
-def _constant(context: RuleContext, calls: Calls, values: _Values) -> list[tuple[float, Candidate]]:
+def _constant(
+    context: RuleContext, calls: Calls, values: _Values
+) -> list[tuple[tuple[int, int], Part]]:
     """Calls that make the same in every step."""
     trains = len(calls.of) > 0
     chosen = values.constant if trains else values.steady
@@ -278,30 +282,21 @@ def _constant(context: RuleContext, calls: Calls, values: _Values) -> list[tuple
     for line in unique_values(calls.line[place]).tolist():
         mine = place[calls.line[place] == line]
         text = context.facts.strings[line] if line >= 0 else ""
-        what = (
-            function_name(text)
-            or context.trace.strings[int(calls.name[mine[calls.cost[mine].argmax()]])]
-        )
-        numbers = {"calls": len(mine) / len(context.steps)}
+        what = function_name(text) or calls.text(mine[calls.cost[mine].argmax()])
         words = {"what": what, "constant": "yes"}
-        found.append(_found(context, calls, mine, numbers, words, bool(values.steady[mine].all())))
+        part = _part(calls, mine, {}, words, bool(values.steady[mine].all()))
+        found.append(((1, line), part))
     return found
 
 
-def _found(
-    context: RuleContext,
-    calls: Calls,
-    chosen: Ints,
-    numbers: dict[str, float],
-    words: dict[str, str],
-    sure: bool,
-) -> tuple[float, Candidate]:
-    cost, factor = int(calls.cost[chosen].sum()), np.zeros(len(chosen))
-    chief = calls.name[chosen[int(calls.cost[chosen].argmax())]]
+def _part(
+    calls: Calls, chosen: Ints, numbers: dict[str, float], words: dict[str, str], sure: bool
+) -> Part:
     kind = "the same in every step" if "constant" in words else "the same tensors again"
-    more = {"most": context.trace.strings[int(chief)], "kind": kind}
+    more = {"most": calls.text(chosen[calls.cost[chosen].argmax()]), "kind": kind}
     certainty: Certainty | None = None if sure else "theoretical"
-    return cost, calls.claim(chosen, factor, numbers, words | more, certainty)
+    left = dict.fromkeys(chosen.tolist(), 0.0)
+    return Part(left, numbers, words | more, certainty=certainty)
 
 
 QUESTION = Question(__name__)

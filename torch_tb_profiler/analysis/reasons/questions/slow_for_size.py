@@ -54,7 +54,7 @@ from torch_tb_profiler.analysis.findings.workloads import (
     padding,
     roof,
 )
-from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
+from torch_tb_profiler.analysis.reasons.calls import Calls, Part, calls_of
 from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.hardware.element_types import precision
 from torch_tb_profiler.hardware.matrix_cores import (
@@ -158,33 +158,18 @@ def slow_for_size(context: RuleContext) -> Claims:
     other arguments, shapes, or nothing that was recorded. Change: each takes as long as the like, with its backward. Likely. Wrong where
     the values themselves take the time.
     """
-    calls = calls_of(context)
-    found = []
+    calls, parts = calls_of(context), []
     for every in _sized(context, calls).values():
         kinds = sorted(every, key=lambda kind: -kind.time * len(kind.at))[:MOST_KINDS]
         for kind in kinds:
             like = [other for other in kinds if other is not kind and kind.is_like(other)]
             fast = min(like, key=lambda other: other.rate, default=kind)
             if kind.is_slow(fast):
-                found.append((kind, fast))
-    cost = [int(calls.cost[kind.at].sum()) for kind, _ in found]
-    if not found or sum(cost) < THRESHOLD * context.windows.length:
-        return None
-    at = np.concatenate([kind.at for kind, _ in found])
-    factor = np.concatenate([np.full(len(kind.at), fast.rate / kind.rate) for kind, fast in found])
-    kind, fast = found[int(np.argmax(cost))]
-    order = np.argsort(at, kind="stable")
-    return Candidate(
-        *calls.acted(at[order]),
-        {
-            "calls": len(at) / len(context.steps),
-            "times": kind.rate / fast.rate,
-            "each": kind.time,
-            "like": fast.rate * kind.size,
-        },
-        {"what": kind.call.name, "differs": _difference(kind.call, fast.call)},
-        edit=calls.take(at[order], factor[order]),
-    )
+                left = dict.fromkeys(kind.at.tolist(), fast.rate / kind.rate)
+                numbers = {"times": kind.rate / fast.rate, "each": kind.time}
+                words = {"what": kind.call.name, "differs": _difference(kind.call, fast.call)}
+                parts.append((0, Part(left, numbers | {"like": fast.rate * kind.size}, words)))
+    return calls.claims(parts)
 
 
 def _sized(context: RuleContext, calls: Calls) -> dict[str, list[_Kind]]:

@@ -53,6 +53,11 @@ def fixes() -> tuple[Fix, ...]:
     return msgspec.json.decode(text, type=tuple[Fix, ...])
 
 
+def words_of_fix(fix: Fix | None) -> dict[str, str]:
+    """What a finding says of a known call."""
+    return {"attempt": fix.attempt, "source": "\n".join(fix.source)} if fix else {}
+
+
 @lru_cache(4096)
 def known_fix(name: str) -> Fix | None:
     """What is known of a frame or an operator."""

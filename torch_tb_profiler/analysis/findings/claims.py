@@ -229,8 +229,8 @@ def is_the_work(context: RuleContext, path: PathTime, candidate: Candidate, acte
     modules, or what holds most of the operators of a program that trains nothing.
     """
     # Of a program that trains, what is neither model nor optimizer is not its work, however long it takes.
-    beside = len(context.training.differentiated) and len(candidate.row)
-    if beside and context.training.housekeeping[candidate.row].all():
+    beside = len(context.training.differentiated) and len(candidate.shown.row)
+    if beside and context.training.housekeeping[candidate.shown.row].all():
         return False
     if path.all_recorded(acted, context.steps):
         return True
@@ -238,8 +238,8 @@ def is_the_work(context: RuleContext, path: PathTime, candidate: Candidate, acte
     if not path.computes(acted):
         return False
     spans = context.spans
-    row, group = np.unique(candidate.row, return_inverse=True)
-    taken = sum_by(group, len(row), candidate.end - candidate.start)
+    row, group = np.unique(candidate.shown.row, return_inverse=True)
+    taken = sum_by(group, len(row), candidate.shown.end - candidate.shown.start)
     # What takes a part of a call alone leaves the call.
     row = row[(spans["role"][row] == Role.PYTHON) & (taken >= WHOLE * spans["dur"][row])]
     if not len(row):

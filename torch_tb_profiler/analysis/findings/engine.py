@@ -33,7 +33,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.beside import beside
 from torch_tb_profiler.analysis.arrays.grouping import picked, positions_of, sum_by
-from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
+from torch_tb_profiler.analysis.arrays.intervals import intersect, measure
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.figures.median_step import median_step
@@ -42,6 +42,7 @@ from torch_tb_profiler.analysis.findings.candidate import (
     CERTAINTIES,
     THRESHOLD,
     Candidate,
+    Pieces,
     several,
 )
 from torch_tb_profiler.analysis.findings.catalogue import known_calls
@@ -93,7 +94,7 @@ def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
     looked: dict[tuple[int, ...], RuleContext] = {}
     length = context.windows.length
     known = unknown_share(context.facts, context.steps) <= LEAST_UNKNOWN
-    busy = int(measure(context.work.busy, context.windows.start, context.windows.end).sum())
+    busy = int(measure(context.work.time, context.windows.start, context.windows.end).sum())
     plain = {
         "rows": context.steps.tolist(),
         "busy": busy / length if length and context.has_device and known else None,
@@ -114,7 +115,7 @@ def _sure(context: RuleContext, key: str, candidate: Candidate) -> Candidate:
     """With its certainty: where much of what the device did is unknown nothing is certain, and what lies there is only possible."""
     certainty = candidate.certainty or RULES[key].certainty
     if unknown_share(context.facts, context.steps) > LEAST_UNKNOWN:
-        shown = union(candidate.start, candidate.end)
+        shown = candidate.shown.time
         unknown = int(measure(shown, context.unrecorded.start, context.unrecorded.end).sum())
         certainty = "theoretical" if unknown > LEAST_UNKNOWN * shown.length else certainty
         certainty = "likely" if certainty == "certain" else certainty
@@ -211,11 +212,11 @@ def _instead(
 
 def _explained(claims: list[Claim], claim: Claim) -> int:
     """Position of the cause among some claims that most of the evidence of a place shows, too, and that saves a part of it worth the name; −1 none."""
-    place = union(claim.candidate.start, claim.candidate.end)
+    place = claim.candidate.shown.time
     for number, cause in enumerate(claims):
         part = cause.certainty != "theoretical" and RULES[cause.key].place < GENERIC_PLACE
         if part and cause.saved.sum() >= EXPLAINS * claim.saved.sum():
-            shown = union(cause.candidate.start, cause.candidate.end)
+            shown = cause.candidate.shown.time
             if intersect(place, shown).length >= MOST * place.length:
                 return number
     return -1
@@ -376,7 +377,9 @@ def _totals(simulation: Simulation, claims: list[Claim]) -> list[Claim]:
             saved = np.maximum(saved, totals[-1].saved)
         if len(chosen) > 1:
             saved = np.maximum(saved, _shorter(simulation, simulation.changed(chosen)))
-        totals.append(Claim("", Candidate(none, none, none, certainty=certainty), None, saved))
+        totals.append(
+            Claim("", Candidate(Pieces(none, none, none), certainty=certainty), None, saved)
+        )
     return totals
 
 
@@ -473,7 +476,7 @@ def _of_hit(
             (
                 one
                 for one in several(rule.claim(own))
-                if np.isin(one.row, claim.candidate.row).all()
+                if np.isin(one.shown.row, claim.candidate.shown.row).all()
             ),
             None,
         )
@@ -486,15 +489,16 @@ def _of_hit(
 
 def _shown(context: RuleContext, candidate: Candidate) -> float:
     """Time of the evidence per step, ns."""
-    shown = intersect(union(candidate.start, candidate.end), context.windows)
+    shown = intersect(candidate.shown.time, context.windows)
     return shown.length / max(len(context.steps), 1)
 
 
 def _evidence(context: RuleContext, candidate: Candidate) -> tuple[Ints, Ints]:
     """Rows of the evidence within the windows and the time of each, ns, the most expensive first."""
-    stop = np.maximum(candidate.end, candidate.start)
-    cost = measure(context.windows, candidate.start, stop)
-    row, group = np.unique(candidate.row, return_inverse=True)
+    shown = candidate.shown
+    stop = np.maximum(shown.end, shown.start)
+    cost = measure(context.windows, shown.start, stop)
+    row, group = np.unique(shown.row, return_inverse=True)
     total = sum_by(group, len(row), cost)
     order = np.argsort(-total, kind="stable")
     if candidate.costs:

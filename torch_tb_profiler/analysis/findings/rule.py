@@ -9,7 +9,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty, Claims, without_time
+from torch_tb_profiler.analysis.findings.candidate import (
+    Candidate,
+    Certainty,
+    Claims,
+    Pieces,
+    without_time,
+)
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.outcomes import Reach
 from torch_tb_profiler.patterns import regex
@@ -22,6 +28,7 @@ __all__ = [
     "Candidate",
     "Claims",
     "FindingView",
+    "Pieces",
     "Question",
     "RankVerdict",
     "Reach",

@@ -8,7 +8,6 @@ from functools import cached_property
 
 import msgspec
 import numpy as np
-from msgspec.structs import astuple
 
 from torch_tb_profiler.analysis.arrays.grouping import (
     costliest,
@@ -21,7 +20,6 @@ from torch_tb_profiler.analysis.arrays.intervals import (
     Intervals,
     intersect,
     measure,
-    shared,
     subtract,
     union,
     window_at,
@@ -43,7 +41,8 @@ from torch_tb_profiler.analysis.figures.selection import judged_steps
 from torch_tb_profiler.analysis.figures.source_lines import line_ranks
 from torch_tb_profiler.analysis.figures.step_kinds import doing_no_less
 from torch_tb_profiler.analysis.findings.backward_calls import BackwardCalls
-from torch_tb_profiler.analysis.findings.edits import host_takes_each, work_scaled
+from torch_tb_profiler.analysis.findings.candidate import Pieces
+from torch_tb_profiler.analysis.findings.edits import host_takes_each, thread_time_gone, work_scaled
 from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
 from torch_tb_profiler.analysis.findings.training import Training
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
@@ -68,7 +67,7 @@ ARGUMENTS = ("dims", "types", "strides", "concrete")
 """What was recorded of the arguments of operators."""
 
 
-class Work(msgspec.Struct, frozen=True):
+class Work(Pieces, frozen=True):
     """What the main device did, in time order; arrays of shape (n,).
 
     row: rows of spans, those of no length left out. start, end: ns. launch: row of the call that
@@ -76,21 +75,9 @@ class Work(msgspec.Struct, frozen=True):
     communication, kernel: what it is, bool (communication is a kernel, too).
     """
 
-    row: Ints
-    start: Ints
-    end: Ints
     launch: Ints
     communication: Mask
     kernel: Mask
-
-    def take(self, chosen: Mask) -> Work:
-        """Those of a mask."""
-        return Work(*(column[chosen] for column in astuple(self)))
-
-    @property
-    def busy(self) -> Intervals:
-        """When any of it ran."""
-        return union(self.start, self.end)
 
 
 class RuleContext(msgspec.Struct, frozen=True, dict=True):
@@ -240,7 +227,7 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
     def unrecorded(self) -> Intervals:
         """When what that device did is unknown: launches lack their work."""
         table = self.facts["unrecorded_work"]
-        return subtract(union(table["start"], table["end"]), self.work.busy)
+        return subtract(union(table["start"], table["end"]), self.work.time)
 
     @property
     def main_track(self) -> int:
@@ -291,11 +278,10 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
         row = self.runtime_calls(WAITS)
         return np.asarray(row[measure(self.unrecorded, *self.times(row)) == 0])
 
-    def alone(self, some: Work) -> tuple[Ints, Ints, Ints]:
-        """When of all device work only ``some`` ran, piece by piece: ``(row, start, end)``."""
-        others = self.work.take(~np.isin(self.work.row, some.row)).busy
-        piece, start, end = shared(some.start, some.end, subtract(some.busy, others))
-        return some.row[piece], start, end
+    def alone(self, some: Work) -> Pieces:
+        """When of all device work only ``some`` ran, piece by piece."""
+        others = self.work.take(~np.isin(self.work.row, some.row)).time
+        return Pieces(some.row, some.start, some.end).during(subtract(some.time, others))
 
     def runtime_calls(self, pattern: re.Pattern[str]) -> Ints:
         """Rows of runtime calls whose name begins like ``pattern``, within what is judged."""
@@ -342,6 +328,10 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
         """The time that any of some spans takes."""
         return union(*self.times(rows))
 
+    def pieces(self, rows: Ints) -> Pieces:
+        """Some spans, and when they happen."""
+        return Pieces(rows, *self.times(rows))
+
     def times(self, rows: Ints) -> tuple[Ints, Ints]:
         """Begin and end of some spans, ns."""
         spans = self.spans
@@ -351,13 +341,20 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
         """How many of some spans begin in a step, on average."""
         return len(self.within(rows)) / len(self.steps)
 
-    def idle_in(self, rows: Ints, gaps: Gaps) -> tuple[Ints, Ints, Ints]:
-        """The parts of some spans in ``gaps``, on a host alone all of them: ``(row, start, end)``."""
-        start, end = self.times(rows)
-        if not len(self.work.row):
-            return rows, start, end
-        piece, start, end = shared(start, end, union(gaps.start, gaps.end))
-        return rows[piece], start, end
+    def idle_in(self, rows: Ints, gaps: Gaps) -> Pieces:
+        """The parts of some spans in ``gaps``, on a host alone all of them."""
+        found = self.pieces(rows)
+        return found.during(union(gaps.start, gaps.end)) if self.has_device else found
+
+    def lifted(self, pieces: Pieces, among: Mask) -> Pieces:
+        """Those of some pieces that lie in spans of a mask, each as a piece of the innermost of these."""
+        row = climb(self.parent, pieces.row, among).astype(np.int64)
+        return Pieces(row, pieces.start, pieces.end).take(row >= 0)
+
+    def time_gone(self, pieces: Pieces) -> Edit:
+        """The time of some pieces of threads is gone."""
+        track = self.spans["track"][pieces.row]
+        return thread_time_gone(track, pieces.start, pieces.end)
 
     @cached_property
     def host_busy(self) -> Intervals:
@@ -403,20 +400,21 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
 
         return self.scene.rows("main calls", calls)
 
-    def on_path(self, *causes: PathCause) -> tuple[Ints, Ints, Ints]:
-        """The stretches of the critical path of some causes, of all where none is given, within the steps: ``(event, start, end)``; where
-        nothing was recorded of a host thread the event is −1.
+    def on_path(self, *causes: PathCause) -> Pieces:
+        """The stretches of the critical path of some causes, of all where none is given, within the steps; where nothing was
+        recorded of a host thread the row is −1.
         """
         path = self.insight["critical_path"]
         chosen = np.isin(path["step"], self.steps)
         if causes:
             chosen &= is_one_of(path["cause"], causes)
         chosen &= (path["event"] >= 0) != (path["cause"] == PathCause.NOT_RECORDED)
-        return path["event"][chosen].astype(np.int64), path["start"][chosen], path["end"][chosen]
+        event = path["event"].astype(np.int64)
+        return Pieces(event, path["start"], path["end"]).take(chosen)
 
-    def gaps_after(self, row: Ints) -> tuple[Ints, Ints, Ints]:
+    def gaps_after(self, row: Ints) -> Pieces:
         """Of each gap that waited for the host, the call of ``row`` that held it up, and the end of the gap, no longer
-        than the call: ``(row, start, end)``. That is the longest of those that returned between the same two launches
+        than the call. That is the longest of those that returned between the same two launches
         as the last one before the launch that ended the gap::
 
             host   <launch a> [cudaMemcpyAsync      ][cudaStreamSynchronize] <launch b>
@@ -425,7 +423,7 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
         none = np.zeros(0, np.int64)
         gaps = self.gaps.take(self.gaps.for_host & (self.gaps.launch >= 0))
         if not len(row) or not len(gaps.start):
-            return none, none, none
+            return Pieces(none, none, none)
         begin, end = self.times(row)
         order = np.argsort(end, kind="stable")
         starts = self.spans["start"]
@@ -440,7 +438,7 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
         longest[between[by_length]] = by_length
         call = longest[between[order[last[after]]]]
         length = np.minimum((gaps.end - gaps.start)[after], (end - begin)[call])
-        return row[call], gaps.end[after] - length, gaps.end[after]
+        return Pieces(row[call], gaps.end[after] - length, gaps.end[after])
 
     def overhead(self, loading: bool) -> Ints:
         """Rows of overhead records: of the driver that loads kernels, or of the profiler."""

@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.arrays.grouping import picked, positions_of
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.efficiency.rates import representatives
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
-from torch_tb_profiler.analysis.findings.candidate import Candidate
+from torch_tb_profiler.analysis.findings.candidate import Candidate, Pieces
 from torch_tb_profiler.analysis.findings.edits import work_takes
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext, Work
 from torch_tb_profiler.hardware.call import read_call
@@ -39,15 +39,15 @@ _DIMENSION = regex(r"(\w+)=(\d{1,18})(?!\w)", re.ASCII)
 _ALIGNED = regex(r"align(\d{1,2})(?!\d)", re.ASCII)
 
 
-def beyond_least(context: RuleContext, some: Work, time: Array) -> tuple[Ints, Ints, Ints]:
+def beyond_least(context: RuleContext, some: Work, time: Array) -> Pieces:
     """When only ``some`` ran, of each piece what is beyond the ``time`` (ns, NaN unknown: all of
-    it) that it needs at least: ``(row, start, end)``.
+    it) that it needs at least.
     """
-    row, start, end = context.alone(some)
+    alone = context.alone(some)
     needed = np.ceil(np.nan_to_num(np.minimum(time, some.end - some.start))).astype(np.int64)
-    position = positions_of(some.row, row)
-    start = np.maximum(start, some.start[position] + needed[position])
-    return row, start, np.maximum(start, end)
+    position = positions_of(some.row, alone.row)
+    start = np.maximum(alone.start, some.start[position] + needed[position])
+    return Pieces(alone.row, start, np.maximum(start, alone.end))
 
 
 def beyond_peaks(context: RuleContext, some: Work, in_half: bool) -> Candidate | None:
@@ -61,7 +61,7 @@ def beyond_peaks(context: RuleContext, some: Work, in_half: bool) -> Candidate |
     reached = achievable_time(context, least.time, least.workload)
     unknown, dur = np.isnan(reached), some.end - some.start
     return Candidate(
-        *beyond_least(context, some, least.time),
+        beyond_least(context, some, least.time),
         {"kernels": context.per_step(some.row)},
         {"largest": described(context, largest(context, some))},
         certainty="theoretical" if 2 * dur[unknown].sum() > dur.sum() else None,

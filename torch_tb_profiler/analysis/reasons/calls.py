@@ -26,7 +26,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
 )
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.critical_path.origins import lines_of
-from torch_tb_profiler.analysis.findings.candidate import THRESHOLD, Candidate, Certainty
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD, Candidate, Certainty, Pieces
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.reasons.uses import Use, use_of
 from torch_tb_profiler.hardware.call import Call
@@ -84,11 +84,10 @@ class Calls(msgspec.Struct, frozen=True, dict=True):
         row = row[~context.mask(engine)[row]]
         step = context.facts["span_links"]["step"][row].astype(np.int64)
         function, of = _backward(context, row)
-        host, start, end = _path(context)
-        home = places_in(spans.n + 1, row)
+        path, home = _path(context), places_in(spans.n + 1, row)
         home[function] = of
         cost = np.zeros(len(row) + 1, np.int64)
-        np.add.at(cost, home[climb(parent, host, home[:-1] >= 0)], end - start)
+        np.add.at(cost, home[climb(parent, path.row, home[:-1] >= 0)], path.end - path.start)
         return cls(context, row, step, cost[:-1], function, of)
 
     @cached_property
@@ -159,16 +158,12 @@ class Calls(msgspec.Struct, frozen=True, dict=True):
         for key in chief.counts:
             numbers[key] = sum(part.counts[key] for part in parts) / steps
         home = self._homes(chosen)
-        host, start, end = _path(self.context)
-        own = home[climb(self.context.parent, host, home[:-1] >= 0)]
-        inside = own >= 0
+        shown = self.context.lifted(_path(self.context), home[:-1] >= 0)
         factor = np.ones(len(self.row))
         factor[chosen] = [left[at] for at in chosen.tolist()]
         row = np.flatnonzero(home[:-1] >= 0)
         return Candidate(
-            self.row[own[inside]],
-            start[inside],
-            end[inside],
+            Pieces(self.row[home[shown.row]], shown.start, shown.end),
             numbers,
             chief.words,
             certainty=chief.certainty,
@@ -205,12 +200,12 @@ def blocks(
         yield place, known[own]
 
 
-def _path(context: RuleContext) -> tuple[Ints, Ints, Ints]:
-    """The pieces of the critical path of the steps, device work shown by its launch: ``(row, start, end)``."""
-    event, start, end = context.on_path()
-    on_device = is_one_of(context.spans["role"][event], DEVICE_ROLES) & (event >= 0)
-    launch = picked(context.facts["span_links"]["launch"], event).astype(np.int64)
-    return np.where(on_device, launch, event), start, end
+def _path(context: RuleContext) -> Pieces:
+    """The pieces of the critical path of the steps, device work shown by its launch."""
+    path = context.on_path()
+    on_device = is_one_of(context.spans["role"][path.row], DEVICE_ROLES) & (path.row >= 0)
+    launch = picked(context.facts["span_links"]["launch"], path.row).astype(np.int64)
+    return Pieces(np.where(on_device, launch, path.row), path.start, path.end)
 
 
 def _backward(context: RuleContext, row: Ints) -> tuple[Ints, Ints]:

@@ -66,7 +66,7 @@ def _claim(context: RuleContext) -> Candidate | None:
         numbers |= {"rows": shape[0], "used": tables[shape] * shape[0]}
     work, _ = context.launched_in(row)
     shown = work.row if len(work.row) else row
-    return Candidate(shown, *context.times(shown), numbers, edit=context.calls_take(row, factor))
+    return Candidate(context.pieces(shown), numbers, edit=context.calls_take(row, factor))
 
 
 def _is_tied(context: RuleContext, backward: Ints) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone, together, work_takes
-from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Pieces, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.hardware.peaks import achievable_share
 from torch_tb_profiler.patterns import regex
@@ -57,8 +57,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     track = spans["track"][np.concatenate((found.first, backward))]
     start = np.concatenate((end[found.first], spans["start"][backward]))
     stop = np.concatenate((spans["start"][found.second], end[backward]))
-    row = np.concatenate((found.softmax, backward))
-    times = start, stop
+    shown = Pieces(np.concatenate((found.softmax, backward)), start, stop)
     if not context.has_device:
         # The exponentials are computed all the same; a device does so beside the products.
         edit = thread_time_gone(
@@ -72,21 +71,13 @@ def _claim(context: RuleContext) -> Candidate | None:
         own = context.launched_during(track, start, stop)
         kept = np.concatenate((found.first, found.second, products))
         product = context.launched_during(spans["track"][kept], spans["start"][kept], end[kept])
-        work = np.concatenate((context.work.row[own], context.work.row[product & ~own]))
-        takes = np.concatenate(
-            (np.zeros(int(own.sum())), _arithmetic(context, context.work.row[product & ~own]))
-        )
+        shown, needed = context.work.take(own), context.work.row[product & ~own]
+        takes = np.concatenate((np.zeros(len(shown.row)), _arithmetic(context, needed)))
+        work = np.concatenate((shown.row, needed))
         edit = together(thread_time_gone(track, start, stop), work_takes(work, takes))
-        row, times = context.work.row[own], (context.work.start[own], context.work.end[own])
-    return Candidate(
-        row,
-        *times,
-        {
-            "attentions": len(found.softmax) / len(context.steps),
-            "between": float((times[1] - times[0]).sum()) / len(context.steps),
-        },
-        edit=edit,
-    )
+    steps = len(context.steps)
+    numbers = {"attentions": len(found.softmax) / steps, "between": shown.total / steps}
+    return Candidate(shown, numbers, edit=edit)
 
 
 def _attentions(context: RuleContext) -> _Attentions | None:

@@ -31,8 +31,7 @@ def _claim(context: RuleContext) -> Candidate | None:
         return None
     shown = context.launched_in(row)[0].row if context.has_device else row
     return Candidate(
-        shown,
-        *context.times(shown),
+        context.pieces(shown),
         {
             "calls": len(row) / len(context.steps),
             "growing": float(context.times_of_calls(row).sum()) / len(context.steps),

@@ -46,8 +46,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     name, call = max(total, key=lambda key: total[key])
     forward = np.concatenate([row[first:last] for _, first, last in found])
     return Candidate(
-        forward,
-        *context.times(forward),
+        context.pieces(forward),
         {
             "formulas": len(found) / len(context.steps),
             "operators": len(forward) / len(context.steps),

@@ -29,16 +29,15 @@ def _claim(context: RuleContext) -> Candidate | None:
     row = context.on_main(row)
     change = "dataloader-ready" if len(row) else None
     loads = row if len(row) else _own_loaders(context)
-    row, start, end = context.idle_in(loads, context.gaps.take(context.gaps.for_host))
+    idle = context.idle_in(loads, context.gaps.take(context.gaps.for_host))
+    row = idle.row
     names = context.trace.strings.many(distinct(spans["name"][row], context.trace.strings))
     single, several = (
         any(kind in name for name in names) for kind in ("_SingleProcess", "_MultiProcessing")
     )
     seen = unique_values(row if context.has_device else context.within(row))
     return Candidate(
-        row,
-        start,
-        end,
+        idle,
         {
             "batches": len(seen) / len(context.steps),
             "longest": int(spans["dur"][seen].max(initial=0)),

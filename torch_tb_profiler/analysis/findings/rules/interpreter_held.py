@@ -14,7 +14,7 @@ from torch_tb_profiler.analysis.arrays.grouping import costliest, mask_of, picke
 from torch_tb_profiler.analysis.arrays.intervals import measure, shared, union
 from torch_tb_profiler.analysis.critical_path.host import is_waiting_frame
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
-from torch_tb_profiler.analysis.findings.rule import Candidate, Question, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Pieces, Question, RuleContext
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
@@ -64,9 +64,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     row = host.span[others][piece].astype(np.int64)
     chief, _ = costliest(context.spans["name"][row], until - begin)
     return Candidate(
-        row,
-        begin,
-        until,
+        Pieces(row, begin, until),
         {
             "taken": int((end - start).sum()) / len(context.steps),
             "stretches": len(long) / len(context.steps),

@@ -18,7 +18,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_takes
-from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Pieces, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.reasons.dispatch import CallWork
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, unique_values
@@ -50,9 +50,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     if context.has_device:
         edit = together(edit, work_takes(*_kernels(context, start, end, length)))
     return Candidate(
-        row,
-        start,
-        end,
+        Pieces(row, start, end),
         {
             "passes": len(row) / len(context.steps),
             "first_length": float(np.min(length)),

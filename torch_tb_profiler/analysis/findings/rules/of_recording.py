@@ -13,6 +13,7 @@ from torch_tb_profiler.analysis.findings.edits import host_time_gone
 from torch_tb_profiler.analysis.findings.rule import (
     Candidate,
     Claims,
+    Pieces,
     Question,
     RuleContext,
     without_time,
@@ -41,9 +42,9 @@ def profiler_overhead(context: RuleContext) -> Claims:
     row = context.overhead(loading=False)
     if not len(row):
         return None
-    row, start, end = context.idle_in(row, context.gaps)
-    records = {"records": context.per_step(unique_values(row))}
-    return Candidate(row, start, end, records, change="no-overhead")
+    idle = context.idle_in(row, context.gaps)
+    records = {"records": context.per_step(unique_values(idle.row))}
+    return Candidate(idle, records, change="no-overhead")
 
 
 @QUESTION.rule(20, artefact=True, certainty="likely")
@@ -57,7 +58,7 @@ def silent_end(context: RuleContext) -> Claims:
     if not time.length or not len(row):
         return None
     words = {"why": "It is typically the profiler being stopped."}
-    return Candidate(row, time.start, time.end, words=words, edit=host_time_gone(time))
+    return Candidate(Pieces(row, time.start, time.end), words=words, edit=host_time_gone(time))
 
 
 @QUESTION.rule(240, artefact=True)

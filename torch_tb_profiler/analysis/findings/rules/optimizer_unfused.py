@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
+from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.findings.edits import host_takes, together, work_scaled
-from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Pieces, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
 
@@ -56,21 +56,17 @@ def _on_device(context: RuleContext, region: Ints) -> Candidate | None:
         return None
     gaps = context.gaps.take(context.gaps.for_host & (context.gaps.launch >= 0))
     gaps = gaps.take(_inside(context, region, gaps.launch))
-    within = intersect(union(gaps.start, gaps.end), context.when(region))
-    begin = np.searchsorted(gaps.start, within.start, side="right") - 1
+    waits = Pieces(gaps.next, gaps.start, gaps.end).during(context.when(region))
     short, passes = own.take(length <= BRIEF), _passes(context, region)
+    fewer = work_scaled(short.row, 1 / max(passes, 1.0))
     return Candidate(
-        np.concatenate((gaps.next[begin], short.row)),
-        np.concatenate((within.start, short.start)),
-        np.concatenate((within.end, short.end)),
+        waits + short,
         {
             "kernels": len(own.row) / len(region),
             "median_kernel": float(np.median(length)),
             "region": float(spans["dur"][region].mean()),
         },
-        edit=together(
-            host_takes(region, 1 / (passes + 1)), work_scaled(short.row, 1 / max(passes, 1.0))
-        ),
+        edit=together(host_takes(region, 1 / (passes + 1)), fewer),
     )
 
 
@@ -82,8 +78,7 @@ def _on_host(context: RuleContext, region: Ints) -> Candidate | None:
     if fused or len(operators) < MANY * len(region) or np.median(length) > SHORT:
         return None
     return Candidate(
-        region,
-        *context.times(region),
+        context.pieces(region),
         {
             "operators": len(operators) / len(region),
             "median_operator": float(np.median(length)),

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.compiled.compilations import COMPILERS, Compilations
 from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.findings.edits import host_skips
-from torch_tb_profiler.analysis.findings.rule import Candidate, Question, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Pieces, Question, RuleContext
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Mask, unique_values
 
@@ -43,9 +43,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     dynamo = kind == "torch.compile"
     start, end = context.times(row)
     return Candidate(
-        row,
-        start,
-        end,
+        Pieces(row, start, end),
         {
             "compilations": float(counted.sum()),
             "in_steps": float(len(steps)),

@@ -70,8 +70,7 @@ def _claim(context: RuleContext) -> Candidate | None:
         edit = together(calls_gone(again, row), _hooks(context, again, home))
     nested = often >= NESTED
     return Candidate(
-        row,
-        *context.times(row),
+        context.pieces(row),
         {"events": context.per_step(row), "passes": max(often, 1) + 1},
         {
             "what": "Nested checkpoints cost" if nested else "Recomputing activations takes",

@@ -14,7 +14,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, positions_of
 from torch_tb_profiler.analysis.findings.edits import calls_gone
-from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Pieces, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
 
@@ -35,9 +35,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     start, end = context.times(row)
     name = context.most_named(row)
     return Candidate(
-        row,
-        start,
-        end,
+        Pieces(row, start, end),
         {
             "calls": context.per_step(context.rows_named(call, lambda text: text == name)),
             "repeats": context.per_step(context.rows_named(row, lambda text: text == name)),

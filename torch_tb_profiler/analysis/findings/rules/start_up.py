@@ -48,8 +48,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     longest = row[np.argmax(spans["dur"][row])]
     taken = intersect(context.when(row), context.windows).length / len(context.steps)
     return Candidate(
-        row,
-        *context.times(row),
+        context.pieces(row),
         {"taken": taken, "longest": int(spans["dur"][longest])},
         {"call": context.name_of(longest)},
         edit=host_skips(row),

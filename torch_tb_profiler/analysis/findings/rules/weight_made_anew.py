@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import window_at
-from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_gone, together
+from torch_tb_profiler.analysis.findings.edits import calls_gone, together
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask, unique_values
@@ -26,25 +26,15 @@ def _claim(context: RuleContext) -> Candidate | None:
     row, again, weights = _frames(context)
     if not again.any():
         return None
-    start, end = context.times(row[again])
-    operators = context.on_main(context.operators)
-    begin = context.spans["start"][operators]
-    inside = window_at(start, end, begin) >= 0
-    backward = _backward(context, operators, start, end)
+    made, operators = context.pieces(row[again]), context.on_main(context.operators)
+    inside = window_at(made.start, made.end, context.spans["start"][operators]) >= 0
+    backward = _backward(context, operators, made.start, made.end)
     work, _ = context.launched_in(unique_values(operators[inside], backward))
-    track = np.full(len(start), context.main_track)
-    other = context.times(backward)
-    taken = int((end - start).sum() + (other[1] - other[0]).sum())
+    shown, steps = made + context.pieces(backward), len(context.steps)
     return Candidate(
-        np.concatenate((row[again], backward)),
-        np.concatenate((start, other[0])),
-        np.concatenate((end, other[1])),
-        {
-            "made": len(row) / len(context.steps),
-            "weights": weights,
-            "again": taken / len(context.steps),
-        },
-        edit=together(thread_time_gone(track, start, end), calls_gone(backward, work.row)),
+        shown,
+        {"made": len(row) / steps, "weights": weights, "again": shown.total / steps},
+        edit=together(context.time_gone(made), calls_gone(backward, work.row)),
     )
 
 

@@ -34,8 +34,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     if not makes.any():
         return None
     return Candidate(
-        row,
-        *context.times(row),
+        context.pieces(row),
         {
             "restarts": len(context.within(np.flatnonzero(makes))) / len(context.steps),
             "processes": len(starts) / len(context.steps),

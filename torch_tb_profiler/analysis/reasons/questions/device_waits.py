@@ -45,36 +45,26 @@ def host_synchronisation(context: RuleContext) -> Claims:
     saved is not the time that the host is blocked: the device works meanwhile.
     """
     row, steps = _synchronising(context), len(context.steps)
-    held, start, end = context.gaps_after(row)
+    held = context.gaps_after(row)
     # Where the host did what was not recorded before it launched again, the wait did not hold it up.
     host = context.scene.graph.host
     quiet = context.scene.silent & (host.track == context.main_track)
     quiet &= host.end - host.start > LONG_SILENCE
     unrecorded = union(host.start[quiet], host.end[quiet])
-    if 2 * measure(unrecorded, start, end).sum() > (end - start).sum():
+    if 2 * measure(unrecorded, held.start, held.end).sum() > held.total:
         return None
     spans, operator = context.spans, context.facts["span_links"]["operator"][row]
     names, calls = np.unique(spans["name"][operator[operator >= 0]], return_counts=True)
-    frequent = np.argsort(-calls, kind="stable")[:3]
+    frequent = [
+        f"{context.trace.strings[int(names[at])]} ({format_value(calls[at] / steps, 'count')} times)"
+        for at in np.argsort(-calls, kind="stable")[:3]
+    ]
     called, kernels = _after_kernels(context, row)
-    return Candidate(
-        held,
-        start,
-        end,
-        {
-            "waits": len(row) / steps,
-            "blocked": int(spans["dur"][row].sum()) / steps,
-            **({"kernels": kernels / steps} if called else {}),
-        },
-        {
-            "operators": ", ".join(
-                f"{context.trace.strings[int(names[at])]} ({format_value(calls[at] / steps, 'count')} times)"
-                for at in frequent
-            ),
-            "called": called,
-        },
-        change="no-sync",
-    )
+    numbers = {"waits": len(row) / steps, "blocked": int(spans["dur"][row].sum()) / steps}
+    if called:
+        numbers["kernels"] = kernels / steps
+    words = {"operators": ", ".join(frequent), "called": called}
+    return Candidate(held, numbers, words, change="no-sync")
 
 
 def _after_kernels(context: RuleContext, row: Ints) -> tuple[str, int]:
@@ -82,11 +72,8 @@ def _after_kernels(context: RuleContext, row: Ints) -> tuple[str, int]:
     if len(row) < OFTEN * len(context.steps):
         return "", 0
     name, calls = np.unique(context.spans["name"][row], return_counts=True)
-    kernels = len(
-        context.within(
-            unique_values(context.work.launch[context.work.kernel & (context.work.launch >= 0)])
-        )
-    )
+    launch = context.work.launch[context.work.kernel & (context.work.launch >= 0)]
+    kernels = len(context.within(unique_values(launch)))
     if calls.max() * MOST_BETWEEN < kernels:
         return "", 0
     return context.trace.strings[int(name[calls.argmax()])], kernels
@@ -110,13 +97,11 @@ def kernel_loading(context: RuleContext) -> Claims:
     recorded = context.overhead(loading=True)
     call = loading_calls(context.scene)
     call = call[measure(context.windows, *context.times(call)) > 0]
-    begin, until = context.times(call)
-    row, start, end = context.idle_in(recorded, context.gaps)
-    numbers, words = {"records": context.per_step(unique_values(row))}, dict[str, str]()
-    if not len(recorded):
-        numbers = {}
+    shown, numbers, words = context.idle_in(recorded, context.gaps), dict[str, float](), {}
+    if len(recorded):
+        numbers["records"] = context.per_step(unique_values(shown.row))
     if len(call):
-        longest = call[np.argmax(until - begin)]
+        longest = call[np.argmax(context.spans["dur"][call])]
         kernel = context.work.row[context.work.launch == longest]
         loads = (
             f"the first launch of {short_name(context.name_of(kernel[0]))}"
@@ -128,9 +113,7 @@ def kernel_loading(context: RuleContext) -> Claims:
     if not numbers:
         return None
     return Candidate(
-        np.concatenate((row, call)),
-        np.concatenate((start, begin)),
-        np.concatenate((end, until)),
+        shown + context.pieces(call),
         numbers,
         words,
         certainty="likely" if len(call) else None,

@@ -36,6 +36,7 @@ from torch_tb_profiler.analysis.findings.edits import thread_time_gone
 from torch_tb_profiler.analysis.findings.rule import (
     Candidate,
     Claims,
+    Pieces,
     Question,
     Reach,
     RuleContext,
@@ -111,9 +112,7 @@ def _claim(context: RuleContext) -> Claims:
     # Where nothing is learned, sequences that are generated grow by themselves, too.
     likely = context.training.backward.any()
     return Candidate(
-        row,
-        start,
-        end,
+        Pieces(row, start, end),
         numbers,
         words,
         certainty=None if likely else "theoretical",
@@ -231,9 +230,7 @@ def _by_time(context: RuleContext, steps: Ints) -> Candidate | None:
         more = f"it takes {format_ns(own)} longer in each step than in the one before"
         first, last = (format_ns(float(time[at])) for at in (0, -1))
         return Candidate(
-            row[seen],
-            start[seen],
-            part.end[seen],
+            Pieces(row[seen], start[seen], part.end[seen]),
             {"taken": time.mean(), "grown": time[-1] / max(time[0], 1) - 1},
             {"what": part.what, "grows": f"{more}, {first} at first and {last} at last", **_SAVES},
             edit=thread_time_gone(track, start, part.end),

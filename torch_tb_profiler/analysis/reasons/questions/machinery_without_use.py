@@ -28,8 +28,14 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.findings.candidate import Certainty
-from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_gone, together
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, RuleContext
+from torch_tb_profiler.analysis.findings.edits import calls_gone, together
+from torch_tb_profiler.analysis.findings.rule import (
+    Candidate,
+    Claims,
+    Pieces,
+    Question,
+    RuleContext,
+)
 from torch_tb_profiler.hardware.results import Shape
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask, unique_values
@@ -54,12 +60,12 @@ _HOOKED = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
 
 
 class _Machine(msgspec.Struct, frozen=True):
-    """What runs in vain: calls (rows of spans), device work that goes with them, and parts of other calls, (row, start, end)."""
+    """What runs in vain: calls (rows of spans), device work that goes with them, and parts of other calls."""
 
     calls: Ints
     numbers: dict[str, float]
     work: Ints | None = None
-    parts: tuple[Ints, Ints, Ints] | None = None
+    parts: Pieces | None = None
     certainty: Certainty = "certain"
 
 
@@ -71,19 +77,13 @@ def _claim(context: RuleContext) -> Claims:
 def _candidate(context: RuleContext, kind: str, machine: _Machine) -> Candidate:
     work = context.launched_in(machine.calls)[0].row if machine.work is None else machine.work
     edit = calls_gone(machine.calls, work)
-    row = work if context.has_device and len(work) else machine.calls
-    start, end = context.times(row)
+    shown = context.pieces(work if context.has_device and len(work) else machine.calls)
     if machine.parts is not None:
-        other, begin, until = machine.parts
-        edit = together(edit, thread_time_gone(context.spans["track"][other], begin, until))
-        row, start, end = (
-            np.concatenate(pair) for pair in ((row, other), (start, begin), (end, until))
-        )
+        edit = together(edit, context.time_gone(machine.parts))
+        shown += machine.parts
     action, attempt, source = _TEXTS[kind]
     words = {"what": kind, "action": action, "attempt": attempt, "source": "\n".join(source)}
-    return Candidate(
-        row, start, end, machine.numbers, words, certainty=machine.certainty, edit=edit
-    )
+    return Candidate(shown, machine.numbers, words, certainty=machine.certainty, edit=edit)
 
 
 def _anomaly(context: RuleContext) -> _Machine | None:
@@ -126,7 +126,7 @@ def _dropout(context: RuleContext) -> _Machine | None:
     )
 
 
-def _without_products(context: RuleContext, calls: Ints) -> tuple[Ints, Ints, Ints]:
+def _without_products(context: RuleContext, calls: Ints) -> Pieces:
     """The time of some calls between the products in them."""
     inside = context.operators[context.beneath(calls)[context.operators]]
     product = context.rows_named(inside, _PRODUCT.match)
@@ -138,7 +138,7 @@ def _without_products(context: RuleContext, calls: Ints) -> tuple[Ints, Ints, In
         begin.append(np.append(start, own_end))
         until.append(np.append(own_start, end))
         row.append(np.full(len(own_end) + 1, one))
-    return np.concatenate(row), np.concatenate(begin), np.concatenate(until)
+    return Pieces(np.concatenate(row), np.concatenate(begin), np.concatenate(until))
 
 
 def _zeros(context: RuleContext) -> _Machine | None:

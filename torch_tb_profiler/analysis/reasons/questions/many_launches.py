@@ -20,6 +20,7 @@ from torch_tb_profiler.analysis.findings.rule import (
     HOST,
     Candidate,
     Claims,
+    Pieces,
     Question,
     RuleContext,
 )
@@ -82,9 +83,7 @@ def small_collectives(context: RuleContext) -> Claims:
     row = table["event"][found.row].astype(np.int64)
     start, end = table["start"][found.row], table["end"][found.row]
     return Candidate(
-        row,
-        start,
-        end,
+        Pieces(row, start, end),
         {
             "collectives": len(found.row) / steps,
             "buckets": float(found.last.sum()) / steps,
@@ -133,9 +132,7 @@ def launch_bound(context: RuleContext) -> Claims:
     work = context.work.take(context.work.kernel)
     length = (work.end - work.start)[np.isin(work.row, context.within(work.row))]
     return Candidate(
-        gaps.launch,
-        gaps.start,
-        gaps.end,
+        Pieces(gaps.launch, gaps.start, gaps.end),
         {
             "gaps": len(gaps.start) / len(context.steps),
             **(
@@ -191,9 +188,7 @@ def idle_queue(context: RuleContext) -> Claims:
     inside = (gaps.before >= 0) & (launch[gaps.before] == gaps.launch) & of_graph[gaps.launch]
     within = int((gaps.end - gaps.start)[inside].sum())
     return Candidate(
-        gaps.next,
-        gaps.start,
-        gaps.end,
+        Pieces(gaps.next, gaps.start, gaps.end),
         {
             "gaps": len(gaps.start) / len(context.steps),
             "median_gap": float(np.median(gaps.end - gaps.start)),
@@ -246,7 +241,7 @@ def fusion(context: RuleContext) -> Claims:
     largest = max(titles, key=lambda names: titles[names])
     steps = len(context.steps)
     return Candidate(
-        *beyond_least(context, some, kept * dur),
+        beyond_least(context, some, kept * dur),
         {
             "chains": len(chosen) / steps,
             "kernels": len(row) / steps,

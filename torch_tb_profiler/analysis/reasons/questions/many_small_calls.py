@@ -26,7 +26,14 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_scaled
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.findings.rule import (
+    Candidate,
+    Claims,
+    Pieces,
+    Question,
+    Reach,
+    RuleContext,
+)
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
 from torch_tb_profiler.analysis.reasons.dispatch import PRODUCTS, CallWork
@@ -248,9 +255,7 @@ def _found(
         edit = together(edit, work_scaled(brief.row, 1 / float(np.median(rounds))))
     same, _ = costliest(calls.name[chosen], length)
     return Candidate(
-        row,
-        start,
-        end,
+        Pieces(row, start, end),
         {
             "taken": int(time.sum()) / steps,
             "operators": len(row) / steps,

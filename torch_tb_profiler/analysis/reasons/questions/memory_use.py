@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, picked, sum_by
-from torch_tb_profiler.analysis.arrays.intervals import measure, shared, subtract, window_at
+from torch_tb_profiler.analysis.arrays.intervals import measure, subtract, window_at
 from torch_tb_profiler.analysis.facts.launches import ALLOCATES
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.rule import (
@@ -44,21 +44,13 @@ def allocator_churn(context: RuleContext) -> Claims:
     Change: the calls take no time and wait for nothing. Certain.
     """
     row = context.rows_named(context.of_role(Role.RUNTIME), ALLOCATES.match)
-    start, end = context.times(row)
+    start, _ = context.times(row)
     row = row[measure(context.windows, start, start + 1) > 0]
     # Before the first work of a recording without steps, the device waits for them as well.
-    start, end = context.times(row)
-    early, start, end = shared(start, end, subtract(context.windows, context.judged))
-    held = zip(context.gaps_after(row), (row[early], start, end), strict=True)
-    call, begin, until = (np.concatenate(parts) for parts in held)
-    return Candidate(
-        call,
-        begin,
-        until,
-        {"calls": len(row) / len(context.steps)},
-        edit=host_skips(row),
-        unplanned=True,
-    )
+    early = context.pieces(row).during(subtract(context.windows, context.judged))
+    calls = {"calls": len(row) / len(context.steps)}
+    held = context.gaps_after(row) + early
+    return Candidate(held, calls, edit=host_skips(row), unplanned=True)
 
 
 @QUESTION.rule(219, of_memory=True)

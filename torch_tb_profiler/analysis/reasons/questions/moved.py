@@ -20,18 +20,23 @@ import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
-from torch_tb_profiler.analysis.arrays.intervals import measure, subtract, union
+from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, subtract
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.figures.source_lines import OTHERS
 from torch_tb_profiler.analysis.findings.edits import (
     calls_gone,
-    thread_time_gone,
     together,
     work_takes,
 )
 from torch_tb_profiler.analysis.findings.gaps import LATENCY
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.findings.rule import (
+    Candidate,
+    Claims,
+    Question,
+    Reach,
+    RuleContext,
+)
 from torch_tb_profiler.analysis.findings.rule_context import Work
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
@@ -83,30 +88,20 @@ def blocking_copy(context: RuleContext) -> Claims:
     Evidence: calls of the runtime that copy, of at least 100 µs, and the idle time of the device within them, less what
     their own copies take there. Change: they return at once, and their copies take what they took. Likely.
     """
-    spans = context.spans
+    length, steps = context.spans["dur"], len(context.steps)
     row = context.runtime_calls(_COPYING_CALLS)
-    row = row[spans["dur"][row] >= LONG]
-    piece, start, end = context.idle_in(row, context.gaps)
-    if not len(piece):
+    held = context.idle_in(row[length[row] >= LONG], context.gaps)
+    if not len(held.row):
         return None
-    call, number = np.unique(piece, return_inverse=True)
-    held = np.bincount(number, weights=end - start)
-    longest = int(held.argmax())
-    track = spans["track"][piece].astype(np.int64)
-    idle = union(start, end)
-    steps = len(context.steps)
-    return Candidate(
-        piece,
-        start,
-        end,
-        {
-            "copies": len(call) / steps,
-            "held": int(measure(context.judged, idle.start, idle.end).sum()) / steps,
-            "longest": int(spans["dur"][call[longest]]),
-        },
-        {"called": context.trace.strings[int(spans["name"][call[longest]])]},
-        edit=together(thread_time_gone(track, start, end), _at_once(call)),
-    )
+    call, number = np.unique(held.row, return_inverse=True)
+    longest = call[np.bincount(number, weights=held.end - held.start).argmax()]
+    numbers = {
+        "copies": len(call) / steps,
+        "held": intersect(held.time, context.judged).length / steps,
+        "longest": int(length[longest]),
+    }
+    edit = together(context.time_gone(held), _at_once(call))
+    return Candidate(held, numbers, {"called": context.name_of(longest)}, edit=edit)
 
 
 def _at_once(call: Ints) -> Edit:
@@ -140,7 +135,7 @@ def _for_nothing(
     """Calls that need not be: what they launch on a device, else themselves, and as their change neither takes time."""
     work, _ = context.launched_in(calls)
     row = work.row if context.has_device else calls
-    return Candidate(row, *context.times(row), numbers, edit=calls_gone(calls, work.row), **more)
+    return Candidate(context.pieces(row), numbers, edit=calls_gone(calls, work.row), **more)
 
 
 def _bucketed(context: RuleContext) -> Ints:
@@ -189,8 +184,7 @@ def layout(context: RuleContext) -> Claims:
     row = work.row if context.has_device else host
     count = context.per_step(host) + context.per_step(work.row[turns[inside | turns]])
     return Candidate(
-        row,
-        *context.times(row),
+        context.pieces(row),
         {"copies": count},
         {"names": context.most_named(host if len(host) else work.row)},
         edit=calls_gone(host, work.row),
@@ -241,8 +235,7 @@ def tensor_copies(context: RuleContext) -> Claims:
     if not len(row):
         return None
     return Candidate(
-        row,
-        *context.times(row),
+        context.pieces(row),
         {"copies": context.per_step(row)},
         {"names": context.most_named(host if len(host) else row)},
         edit=calls_gone(host, work.row),
@@ -293,7 +286,7 @@ def conversions(context: RuleContext) -> Claims:
         words={"types": _types(context, copies)},
         certainty="likely" if back else "theoretical",
     )
-    return found if len(found.row) else None
+    return found if len(found.shown.row) else None
 
 
 def _has_two(types: str) -> bool:
@@ -356,9 +349,9 @@ def exposed_copies(context: RuleContext) -> Claims:
     if rate := context.copy_rate(copies):
         numbers["rate"] = rate
     found = _alone(context, copies, numbers)
-    others = subtract(context.work.busy, union(found.start, found.end))
-    hidden = int(measure(context.windows, others.start, others.end).sum())
-    taken = int(measure(context.windows, found.start, found.end).sum())
+    others = subtract(context.work.time, found.shown.time)
+    hidden = intersect(context.windows, others).length
+    taken = int(measure(context.windows, found.shown.start, found.shown.end).sum())
     left = max(1 - hidden / taken, 0.0) if taken else 0.0
     return replace(found, edit=work_takes(copies.row, (copies.end - copies.start) * left))
 
@@ -366,7 +359,7 @@ def exposed_copies(context: RuleContext) -> Claims:
 def _alone(context: RuleContext, copies: Work, numbers: dict[str, float]) -> Candidate:
     """The time in which of all device work only these copies ran; without them as the change."""
     return Candidate(
-        *context.alone(copies),
+        context.alone(copies),
         {"copies": context.per_step(copies.row), **numbers},
         edit=work_takes(copies.row, 0),
     )

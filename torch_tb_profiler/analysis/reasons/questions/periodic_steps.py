@@ -145,8 +145,7 @@ def _found(context: RuleContext, row: Ints, step: Ints, usual: Ints) -> Candidat
     text = context.name_of(int(chief[0]))
     called = _library_call(context, int(chief[spans["dur"][chief].argmax()]))
     return Candidate(
-        row,
-        *context.times(row),
+        context.pieces(row),
         {
             "longer": float(spans["dur"][row].sum()) / len(having),
             "some": float(len(having)),

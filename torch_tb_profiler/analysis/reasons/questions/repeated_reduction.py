@@ -20,7 +20,7 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.findings.edits import calls_gone
-from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Pieces, Question, Reach, RuleContext
 from torch_tb_profiler.store.columns import Ints, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 
@@ -45,9 +45,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     start, end = table["start"][chosen], table["end"][chosen]
     steps = len(context.steps)
     return Candidate(
-        event,
-        start,
-        end,
+        Pieces(event, start, end),
         {
             "passes": passes / steps,
             "again": len(chosen) / steps,

@@ -38,6 +38,7 @@ from torch_tb_profiler.analysis.findings.rule import (
     DEVICE,
     Candidate,
     Claims,
+    Pieces,
     Question,
     Reach,
     RuleContext,
@@ -246,9 +247,7 @@ def double_precision(context: RuleContext) -> Claims:
     named = np.where(operator >= 0, operator, row)
     time = int((end - start).sum())
     return Candidate(
-        row,
-        start,
-        end,
+        Pieces(row, start, end),
         {"operators": context.per_step(row), "double": time / len(context.steps)},
         {"largest": context.most_named(named, end - start), "entry": _entry(context, typed)},
         edit=together(own_time_takes(host, 0.5), work_scaled(work.row, factor)),
@@ -325,9 +324,7 @@ def half_on_host(context: RuleContext) -> Claims:
     row = row[~within[row]]
     start, end = context.times(row)
     return Candidate(
-        row,
-        start,
-        end,
+        Pieces(row, start, end),
         {"products": context.per_step(row), "half": int((end - start).sum()) / len(context.steps)},
         {"largest": context.most_named(row)} if len(row) else {},
         edit=host_takes_each(row, _in_single(context, row)),
@@ -379,8 +376,7 @@ def oversubscribed_threads(context: RuleContext) -> Claims:
     if lost <= 0:
         return without_time(numbers, row)
     return Candidate(
-        row,
-        *context.times(row),
+        context.pieces(row),
         numbers | {"operators": context.per_step(row), "lost": lost},
         edit=own_time_takes(row, 1 - lost),
     )
@@ -476,9 +472,7 @@ def few_blocks(context: RuleContext) -> Claims:
         begin, begin + idle, subtract(union(begin, begin + idle), _beside_another(context.work))
     )
     return Candidate(
-        work.row[chosen][piece],
-        start,
-        end,
+        Pieces(work.row[chosen][piece], start, end),
         {
             "kernels": int(chosen.sum()) / len(context.steps),
             "blocks_per_sm": float(np.average(blocks, weights=work.end[chosen] - begin)),
@@ -526,7 +520,7 @@ def far_from_peak(context: RuleContext) -> Claims:
     some = work.take(chosen)
     greatest = int(workload[first[far[0]]])
     return Candidate(
-        *beyond_least(context, some, time[chosen]),
+        beyond_least(context, some, time[chosen]),
         {
             "workloads": len(far),
             "reached": float(needed[far].sum() / length[far].sum()),

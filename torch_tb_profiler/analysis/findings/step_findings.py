@@ -65,7 +65,7 @@ def findings_of(
     rows = np.array(about["rows"] if steps is None else steps, np.int64)
     lengths = step_lengths(table)
     own = of_one_kind(facts, rows)
-    wall, kind = lengths[own], table["kind"]
+    wall = lengths[own]
     median = speaks if speaks in rows.tolist() else median_step(facts, rows)
     found = []
     for number, finding in enumerate(about["found"]):
@@ -74,7 +74,7 @@ def findings_of(
         item = finding | {"number": number}
         if finding["costs"] or finding["behind"]:
             saved, acted = (_saved(insight, number, table.n, key) for key in ("saved", "acted"))
-            told = counted(saved, acted, lengths, rows, median, kind)
+            told = counted(facts, saved, acted, rows, median)
             if told is None:
                 continue
             item = _of_its_steps(facts, item | told)
@@ -146,10 +146,13 @@ def _totals(
 
 
 def counted(
-    saved: Ints, acted: Ints, lengths: Ints, rows: Ints, median: int | None, kind: Ints
+    facts: Facts, saved: Array, acted: Array, rows: Ints, median: int | None
 ) -> dict[str, Any] | None:
-    """What a finding saves, of which step, and in which others of its ``kind`` (of every step); None where that is too little."""
-    gains = np.minimum(saved, lengths)
+    """What a finding saves, of which step, and in which others of its kind (of every step); None where that is too little. ``median``: the
+    row that speaks for ``rows``.
+    """
+    kind, lengths = facts["steps"]["kind"], step_lengths(facts["steps"])
+    gains = np.minimum(np.rint(saved).astype(np.int64), lengths)
     total, length = int(gains[rows].sum()), int(lengths[rows].sum())
     if median is None or not length:
         return None

@@ -181,6 +181,29 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
         )
 
     @cached_property
+    def kernels(self) -> Work:
+        """Its kernels, without communication."""
+        return self.work.take(self.work.kernel & ~self.work.communication)
+
+    @cached_property
+    def launches(self) -> Ints:
+        """Rows of the calls that launched its work, ascending."""
+        return unique_values(self.work.launch[self.work.launch >= 0])
+
+    def operator_of(self, rows: Ints) -> Ints:
+        """The operator around the launch of device work, or around a call; −1 none."""
+        return self.facts["span_links"]["operator"][rows].astype(np.int64)
+
+    @cached_property
+    def updates(self) -> Ints:
+        """Rows of the steps of optimizers."""
+        return self.rows_named(self.calls, lambda text: text.startswith("Optimizer.step"))
+
+    def begun(self, rows: Ints, time: Ints) -> Ints:
+        """How many of some spans begin before each of some times, ns."""
+        return np.searchsorted(np.sort(self.spans["start"][rows]), time)
+
+    @cached_property
     def compilations(self) -> Compilations:
         """What was compiled, traced, tuned or captured."""
         return compilations(self.trace, self.facts)
@@ -362,9 +385,7 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
         waiting left out.
         """
         spans = self.spans
-        mine = mask_of(
-            self.trace["tracks"].n + 1, spans["track"][self.work.launch[self.work.launch >= 0]]
-        )
+        mine = mask_of(self.trace["tracks"].n + 1, spans["track"][self.launches])
         mine[self.main_track] = True
         mine[-1] = False
         counted = spans["role"] == Role.RUNTIME

@@ -30,7 +30,6 @@ _LOOKUP = regex(r"aten::(?:embedding|_embedding_bag|embedding_bag|index_select)$
 _PRODUCT = regex(r"aten::(?:mm|addmm|bmm|baddbmm|linear|matmul)$")
 _NODE = regex(r"autograd::engine::evaluate_function: \w*Embedding\w*Backward")
 _SUM = regex(r"aten::add_?$")
-_STEP = regex(r"Optimizer\.step#")
 Shape = tuple[int, ...]
 
 
@@ -135,7 +134,7 @@ def _by_time(context: RuleContext, backward: Ints, fill: Ints) -> Ints:
     """Operators of the optimizers that take as long as something that touches a whole table: of each name in a region
     the shortest such ones, as many as tables.
     """
-    region = context.within(context.rows_named(context.calls, _STEP.match))
+    region = context.within(context.updates)
     if not len(region):
         return region
     inside = context.outermost(context.operators[context.beneath(region)[context.operators]])

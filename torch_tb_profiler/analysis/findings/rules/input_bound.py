@@ -58,12 +58,10 @@ def _own_loaders(context: RuleContext) -> Ints:
     """Frames of ``__next__`` in the user's own code, on the thread of the steps, in which nothing
     is launched: iterators around a model launch.
     """
-    spans = context.spans
     if not context.has_device:
         return np.zeros(0, np.int64)
     frames = context.rows_named(context.on_main(context.of_role(Role.PYTHON)), _is_user_code_next)
-    called = np.sort(spans["start"][context.work.launch[context.work.launch >= 0]])
-    low, high = (np.searchsorted(called, edge) for edge in context.times(frames))
+    low, high = (context.begun(context.launches, edge) for edge in context.times(frames))
     return np.asarray(frames[low == high])
 
 

@@ -27,7 +27,6 @@ SHORT = 20_000
 """ns; the median beyond which they are not what a fused step saves."""
 BRIEF = 10_000
 """ns; kernels up to this long are mostly start and end."""
-_STEP = regex(r"Optimizer\.step#")
 _SINGLE = regex(r"Optimizer\.step#(?:SparseAdam|LBFGS|Muon)\.step")
 """Optimizers that have neither implementation."""
 _FUSED_ON_HOST = regex(r"Optimizer\.step#(?:Adam|AdamW|SGD|Adagrad)\.step")
@@ -35,7 +34,7 @@ _JOINED = regex(r".*(?:multi_tensor_apply|[Ff]used)")
 
 
 def _claim(context: RuleContext) -> Candidate | None:
-    region = context.within(context.rows_named(context.calls, _STEP.match))
+    region = context.within(context.updates)
     single = context.named(region, _SINGLE.match)
     if not context.has_device:
         single = ~context.named(region, _FUSED_ON_HOST.match)
@@ -50,7 +49,7 @@ def _on_device(context: RuleContext, region: Ints) -> Candidate | None:
     launched = work.take((work.launch >= 0) & work.kernel)
     inside = _inside(context, region, launched.launch)
     own = launched.take(inside)
-    length = own.end - own.start
+    length = own.length
     joined = context.named(own.row, _JOINED.match)
     if len(own.row) < MANY * len(region) or joined.mean() > 0.5 or np.median(length) > SHORT:
         return None

@@ -55,19 +55,17 @@ def _claim(context: RuleContext) -> Candidate | None:
     named = bool(context.named(unique_values(home), _IS_CHECKPOINT.search).any())
     if not named and not _of_forward(context, again, nodes):
         return None
-    row = context.work.row
-    operator = context.facts["span_links"]["operator"][row]
-    row = row[context.home(operator, again) >= 0] if context.has_device else again
+    device = context.work.row
+    operator = context.operator_of(device)
     often, whole = _passes(context, nodes)
+    calls = whole if often >= NESTED else again
+    row = device[context.home(operator, calls) >= 0]
     if often >= NESTED:
-        work = (
-            context.work.row[context.home(operator, whole) >= 0] if context.has_device else row[:0]
-        )
-        row = work if context.has_device else whole
         left = (often - 1) / often
-        edit = together(host_takes(whole, left), work_scaled(work, left))
+        edit = together(host_takes(whole, left), work_scaled(row, left))
     else:
         edit = together(calls_gone(again, row), _hooks(context, again, home))
+    row = row if context.has_device else calls
     nested = often >= NESTED
     return Candidate(
         context.pieces(row),

@@ -65,7 +65,7 @@ def _once(context: RuleContext, row: Ints) -> Ints:
     row = row[~np.isin(row, loading_calls(context.scene))]
     # What a device waits for of them ``allocator_churn`` tells.
     takes = context.named(row, ALLOCATES.match) & context.has_device
-    launched = context.work.launch[context.work.launch >= 0].min(initial=spans.n)
+    launched = context.launches.min(initial=spans.n)
     row = row[~takes | (np.cumsum(takes) == 1) & (row < launched)]
     chosen = []
     for number in unique_values(spans["name"][row]).tolist():

@@ -51,7 +51,7 @@ def _frames(context: RuleContext) -> tuple[Ints, Mask, int]:
     order = np.argsort(row[kept], kind="stable")
     row, name = row[kept][order], name[kept][order]
     calls = context.rows_named(context.calls, _UPDATE.match)
-    since = np.searchsorted(np.sort(spans["start"][calls]), spans["start"][row])
+    since = context.begun(calls, spans["start"][row])
     again = np.ones(len(row), np.bool_)
     keys = np.stack((name.astype(np.int64), since, context.facts["span_links"]["step"][row]))
     _, first = np.unique(keys, axis=1, return_index=True)

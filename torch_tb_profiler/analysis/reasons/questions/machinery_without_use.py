@@ -114,13 +114,12 @@ def _dropout(context: RuleContext) -> _Machine | None:
     attention = context.within(context.rows_named(context.operators, _PLAIN.match))
     attention = unique_values(context.home(row, attention)) if not context.has_device else row[:0]
     attention = attention[attention >= 0]
-    launched = context.facts["span_links"]["operator"][context.work.row]
     sequence = context.trace["operator_args"]["sequence"]
     told = bool(len(sequence)) and not (sequence >= 0).any()
     return _Machine(
         row,
         {"masks": context.per_step(row), "attention": context.per_step(attention)},
-        context.work.row[context.home(launched, row) >= 0],
+        context.work.row[context.home(context.operator_of(context.work.row), row) >= 0],
         _without_products(context, attention) if len(attention) else None,
         "certain" if told else "likely",
     )
@@ -143,7 +142,8 @@ def _without_products(context: RuleContext, calls: Ints) -> Pieces:
 
 def _zeros(context: RuleContext) -> _Machine | None:
     zeros = context.rows_named(context.operators, _ZERO.match)
-    region = context.within(_regions(context, "Optimizer.zero_grad#"))
+    named = context.rows_named(context.calls, lambda name: name.startswith("Optimizer.zero_grad#"))
+    region = context.within(named)
     zeros = context.outermost(zeros[context.beneath(region)[zeros]]) if len(region) else region
     if not len(zeros):
         return None
@@ -154,10 +154,6 @@ def _zeros(context: RuleContext) -> _Machine | None:
         np.sort(np.concatenate((zeros, sums))),
         {"fills": context.per_step(zeros), "sums": context.per_step(sums)},
     )
-
-
-def _regions(context: RuleContext, begin: str) -> Ints:
-    return context.rows_named(context.calls, lambda name: name.startswith(begin))
 
 
 def _frozen(context: RuleContext) -> _Machine | None:
@@ -181,7 +177,7 @@ def _frozen(context: RuleContext) -> _Machine | None:
 
 def _touched(context: RuleContext) -> set[Shape]:
     """Shapes that the optimizers' operators get; empty where that is not known of all."""
-    region = _regions(context, "Optimizer.step#")
+    region = context.updates
     if not len(region):
         return set()
     inside = context.outermost(context.operators[context.beneath(region)[context.operators]])

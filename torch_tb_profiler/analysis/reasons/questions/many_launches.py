@@ -78,21 +78,22 @@ def small_collectives(context: RuleContext) -> Claims:
     if table.n < MANY * steps:
         return None
     found = merges(context.scene, BUCKET)
-    if found.count < MANY * steps or not _is_latency(context, found):
+    taken = float((table["end"] - table["start"])[found.row].sum())
+    # It is latency where most of their time would not be paid again.
+    if found.count < MANY * steps or 2 * float(found.time.sum()) > taken:
         return None
-    row = table["event"][found.row].astype(np.int64)
     start, end = table["start"][found.row], table["end"][found.row]
-    return Candidate(
-        Pieces(row, start, end),
-        {
-            "collectives": len(found.row) / steps,
-            "buckets": float(found.last.sum()) / steps,
-            "each": float(np.median(end - start)),
-            "total": int((end - start).sum()) / steps,
-        },
-        {"like": _like(context, found), "by_hand": "" if _of_ddp(context) else "by hand"},
-        change="buckets",
-    )
+    shown = Pieces(table["event"][found.row].astype(np.int64), start, end)
+    numbers = {
+        "collectives": len(found.row) / steps,
+        "buckets": float(found.last.sum()) / steps,
+        "each": float(np.median(shown.length)),
+        "total": shown.total / steps,
+    }
+    # Where DistributedDataParallel calls them, a bucket is its own.
+    ddp = context.named(context.calls, "DistributedDataParallel.forward".__eq__).any()
+    words = {"like": _like(context, found), "by_hand": "" if ddp else "by hand"}
+    return Candidate(shown, numbers, words, change="buckets")
 
 
 def _like(context: RuleContext, found: Merges) -> str:
@@ -103,18 +104,6 @@ def _like(context: RuleContext, found: Merges) -> str:
     of = f"{format_bytes(float(np.median(size)))} and " if (size >= 0).all() else ""
     time = format_ns(float(np.median((table["end"] - table["start"])[found.row])))
     return f"{context.insight.strings[int(kinds[count.argmax()])]}, half of them of {of}{time}"
-
-
-def _is_latency(context: RuleContext, found: Merges) -> bool:
-    """Whether most of their time would not be paid again."""
-    table = context.insight["collectives"]
-    taken = float((table["end"] - table["start"])[found.row].sum())
-    return 2 * float(found.time.sum()) <= taken
-
-
-def _of_ddp(context: RuleContext) -> bool:
-    """Whether DistributedDataParallel calls them: then a bucket is its own."""
-    return bool(context.named(context.calls, "DistributedDataParallel.forward".__eq__).any())
 
 
 @QUESTION.rule(100, certainty="likely", causes=(*HOST,), of_device=True)
@@ -130,24 +119,14 @@ def launch_bound(context: RuleContext) -> Claims:
     if len(gaps.start) < LAUNCHES * len(context.steps):
         return None
     work = context.work.take(context.work.kernel)
-    length = (work.end - work.start)[np.isin(work.row, context.within(work.row))]
+    length, steps = work.length[np.isin(work.row, context.within(work.row))], len(context.steps)
+    in_operators = int(measure(context.host_busy, gaps.start, gaps.end).sum()) / gaps.length
+    numbers = {"gaps": len(gaps.start) / steps, "in_operators": in_operators}
+    if len(length):
+        numbers |= {"kernels": len(length) / steps, "median_kernel": float(np.median(length))}
+    waits = Pieces(gaps.launch, gaps.start, gaps.end)
     return Candidate(
-        Pieces(gaps.launch, gaps.start, gaps.end),
-        {
-            "gaps": len(gaps.start) / len(context.steps),
-            **(
-                {
-                    "kernels": len(length) / len(context.steps),
-                    "median_kernel": float(np.median(length)),
-                }
-                if len(length)
-                else {}
-            ),
-            "in_operators": int(measure(context.host_busy, gaps.start, gaps.end).sum())
-            / gaps.length,
-        },
-        _waiting_launches(context) or _of_server(context),
-        change="graphs",
+        waits, numbers, _waiting_launches(context) or _of_server(context), change="graphs"
     )
 
 
@@ -186,17 +165,14 @@ def idle_queue(context: RuleContext) -> Claims:
     launch = context.facts["span_links"]["launch"]
     of_graph = context.mask(context.rows_named(context.of_role(Role.RUNTIME), GRAPH_LAUNCH.match))
     inside = (gaps.before >= 0) & (launch[gaps.before] == gaps.launch) & of_graph[gaps.launch]
-    within = int((gaps.end - gaps.start)[inside].sum())
-    return Candidate(
-        Pieces(gaps.next, gaps.start, gaps.end),
-        {
-            "gaps": len(gaps.start) / len(context.steps),
-            "median_gap": float(np.median(gaps.end - gaps.start)),
-            **({"inside": within / len(context.steps)} if within else {}),
-        },
-        {"attempt": _IN_GRAPH} if 2 * within > gaps.length else {},
-        edit=_without(gaps),
-    )
+    length, steps = gaps.end - gaps.start, len(context.steps)
+    within = int(length[inside].sum())
+    numbers = {"gaps": len(length) / steps, "median_gap": float(np.median(length))}
+    if within:
+        numbers["inside"] = within / steps
+    words = {"attempt": _IN_GRAPH} if 2 * within > gaps.length else {}
+    pauses_of = Pieces(gaps.next, gaps.start, gaps.end)
+    return Candidate(pauses_of, numbers, words, edit=_without(gaps))
 
 
 def _without(gaps: Gaps) -> Edit:

@@ -111,22 +111,14 @@ def _more(kind: Ints, step: Ints, steps: int) -> Mask:
     pair, count = pair[first], np.diff(first, append=len(pair))
     number = np.zeros(len(kind), np.int64)
     number[order] = np.arange(len(kind)) - np.repeat(first, count)
-    usual = np.full(int(kind.max(initial=-1)) + 1, np.iinfo(np.int64).max)
-    edges = np.flatnonzero(np.diff(pair // steps, prepend=-1, append=-1))
-    begin, end = edges[:-1], edges[1:]
-    changes = np.append(0, np.cumsum(np.diff(count) != 0))
-    some = (end - begin < steps) | (changes[end - 1] > changes[begin])
-    for a, b in zip(begin[some].tolist(), end[some].tolist(), strict=True):
-        each = np.sort(np.append(count[a:b], np.zeros(steps - (b - a), np.int64)))
-        median = each[(steps - 1) // 2]
-        # Of what each step does as often as it happens to nothing is of some steps alone.
-        if (
-            each[-1] > median
-            and 2 * (each == median).sum() >= steps
-            and 2 * (each > median).sum() <= steps
-        ):
-            usual[pair[a] // steps] = median
-    return np.asarray(number >= usual[kind])
+    each = np.zeros((int(kind.max(initial=-1)) + 1, steps), np.int32)
+    each[pair // steps, pair % steps] = count
+    ordered = np.sort(each, axis=1)
+    median = ordered[:, (steps - 1) // 2]
+    most = 2 * (each == median[:, None]).sum(axis=1) >= steps
+    # Of what each step does as often as it happens to nothing is of some steps alone.
+    some = (ordered[:, -1] > median) & (2 * (each > median[:, None]).sum(axis=1) <= steps)
+    return np.asarray((most & some)[kind] & (number >= median[kind]))
 
 
 def _found(context: RuleContext, row: Ints, step: Ints, usual: Ints) -> Candidate | None:

@@ -57,14 +57,14 @@ def _claim(context: RuleContext) -> Candidate | None:
 
 def _of_gradients(context: RuleContext, host: Ints, begin: Ints, forward: Ints) -> Ints:
     """Which collectives reduce gradients: begun by a hook of one that was accumulated, or when their backward pass is over."""
-    spans, engine = context.spans, context.backward_functions
+    engine = context.backward_functions
     hooks = context.rows_named(engine, lambda text: text.endswith("::AccumulateGrad"))
     hooked = climb(context.parent, host, context.mask(hooks)) >= 0
-    functions = np.sort(spans["start"][engine])
     # The functions between a collective and the next operator of a forward pass, and those since the last one.
-    following = np.append(forward, np.iinfo(np.int64).max)[np.searchsorted(forward, begin)]
-    before = np.append(np.int64(-1), forward)[np.searchsorted(forward, begin)]
-    done, last, first = (np.searchsorted(functions, time) for time in (begin, following, before))
+    at = np.searchsorted(forward, begin)
+    following = np.append(forward, np.iinfo(np.int64).max)[at]
+    before = np.append(np.int64(-1), forward)[at]
+    done, last, first = (context.begun(engine, time) for time in (begin, following, before))
     inside = climb(context.parent, host, context.mask(engine)) >= 0
     return np.flatnonzero((done > first) & (hooked | (~inside & (done == last))))
 
@@ -73,8 +73,7 @@ def _again(context: RuleContext, row: Ints, begin: Ints, of_pass: Ints) -> tuple
     """Collectives of the backward passes after which the next one makes the same before an update, and how many passes reduce."""
     table = context.insight["collectives"]
     _, kind = group_rows([table[key][row] for key in ("kind", "group", "bytes")])
-    updates = context.rows_named(context.calls, lambda text: text.startswith("Optimizer.step"))
-    updated = np.searchsorted(np.sort(context.spans["start"][updates]), begin)
+    updated = context.begun(context.updates, begin)
     edges = np.flatnonzero(np.diff(of_pass, prepend=-1, append=-1))
     parts = [slice(a, b) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
     chosen = [

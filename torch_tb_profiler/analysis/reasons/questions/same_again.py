@@ -200,18 +200,14 @@ def _told_by_name(context: RuleContext, calls: Calls) -> tuple[Mask, Mask, Mask,
 
 def _passes(context: RuleContext, calls: Calls) -> Ints:
     """How many backward functions and updates begin before each call: what comes after one works on other data, or with other weights."""
-    spans = context.spans
-    updates = context.rows_named(context.calls, lambda name: name.startswith("Optimizer.step"))
-    begin = np.sort(spans["start"][np.concatenate((context.backward_functions, updates))])
-    return np.searchsorted(begin, spans["start"][calls.row])
+    work = np.concatenate((context.backward_functions, context.updates))
+    return context.begun(work, context.spans["start"][calls.row])
 
 
 def _changed(context: RuleContext) -> set[Shape]:
     """Shapes of what optimizers work on, and of gradients that are accumulated: weights."""
-    text = "Optimizer.step"
-    region = context.rows_named(
-        context.calls, lambda name: name.startswith(text) or name.endswith("AccumulateGrad")
-    )
+    sums = context.rows_named(context.calls, lambda name: name.endswith("AccumulateGrad"))
+    region = np.concatenate((context.updates, sums))
     inner = context.operators[context.beneath(region)[context.operators]]
     return {
         t.shape for call in context.read_arguments(inner).values() for t in call.every if t.shape

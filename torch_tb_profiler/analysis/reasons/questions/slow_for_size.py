@@ -19,7 +19,7 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, picked, positions_of
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, subtract, union
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, subtract, union
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.facts.header import integer
@@ -235,21 +235,18 @@ def double_precision(context: RuleContext) -> Claims:
     host, own = typed, np.zeros(context.spans.n, np.int64)
     if len(typed):
         own = context.own_times
-        launch = context.work.launch[context.work.launch >= 0]
-        launches = with_ancestors(context.parent, context.mask(launch))
+        launches = with_ancestors(context.parent, context.mask(context.launches))
         host = context.within(typed[(own[typed] >= LEAST_OWN_NS) & ~launches[typed]])
-    row = np.concatenate((work.row, host))
-    if not len(row):
+    start, _ = context.times(host)
+    shown = work + Pieces(host, start, start + own[host])
+    if not len(shown.row):
         return None
-    start, _ = context.times(row)
-    end = start + np.concatenate((work.end - work.start, own[host]))
-    operator = context.facts["span_links"]["operator"][row].astype(np.int64)
-    named = np.where(operator >= 0, operator, row)
-    time = int((end - start).sum())
+    operator, steps = context.operator_of(shown.row), len(context.steps)
+    named = np.where(operator >= 0, operator, shown.row)
     return Candidate(
-        Pieces(row, start, end),
-        {"operators": context.per_step(row), "double": time / len(context.steps)},
-        {"largest": context.most_named(named, end - start), "entry": _entry(context, typed)},
+        shown,
+        {"operators": context.per_step(shown.row), "double": shown.total / steps},
+        {"largest": context.most_named(named, shown.length), "entry": _entry(context, typed)},
         edit=together(own_time_takes(host, 0.5), work_scaled(work.row, factor)),
     )
 
@@ -261,8 +258,8 @@ def _holds(*types: str) -> Callable[[Call], bool]:
 
 def _in_double(context: RuleContext, typed: Ints) -> tuple[Work, Array]:
     """Kernels that compute in float64, and how many times as long they would take in float32."""
-    work = context.work.take(context.work.kernel & ~context.work.communication)
-    operator = context.facts["span_links"]["operator"][work.row].astype(np.int64)
+    work = context.kernels
+    operator = context.operator_of(work.row)
     arguments = context.trace["operator_args"]
     known = np.isin(operator, arguments["span"][arguments["types"] >= 0])
     double = np.where(known, np.isin(operator, typed), context.named(work.row, _is_double))
@@ -278,16 +275,11 @@ def _is_double(name: str) -> bool:
 
 def _rate(context: RuleContext) -> float:
     """Time of a product in float32 ÷ time in float64, at most 1; half where the device is unknown."""
-    rates = {
-        precision: max(
-            (context.peaks.rate(unit, precision) or 0.0 for unit in ("matrix", "vector")),
-            default=0.0,
-        )
+    double, single = (
+        max(context.peaks.rate(unit, precision) or 0.0 for unit in ("matrix", "vector"))
         for precision in ("fp64", "fp32")
-    }
-    if not all(rates.values()):
-        return 0.5
-    return min(rates["fp64"] / rates["fp32"], 1.0)
+    )
+    return min(double / single, 1.0) if double and single else 0.5
 
 
 def _entry(context: RuleContext, typed: Ints) -> str:
@@ -319,13 +311,12 @@ def half_on_host(context: RuleContext) -> Claims:
     if not len(row):
         return None
     fast = context.rows_named(context.operators, _LIBRARY.match)
-    within = with_ancestors(context.parent, context.mask(fast))
     row = context.outermost(row)
-    row = row[~within[row]]
-    start, end = context.times(row)
+    shown = context.pieces(row[~with_ancestors(context.parent, context.mask(fast))[row]])
+    row = shown.row
     return Candidate(
-        Pieces(row, start, end),
-        {"products": context.per_step(row), "half": int((end - start).sum()) / len(context.steps)},
+        shown,
+        {"products": context.per_step(row), "half": shown.total / len(context.steps)},
         {"largest": context.most_named(row)} if len(row) else {},
         edit=host_takes_each(row, _in_single(context, row)),
     )
@@ -365,14 +356,10 @@ def oversubscribed_threads(context: RuleContext) -> Claims:
         return None
     numbers: dict[str, float] = {"threads": threads, "cores": cores}
     row, elements = _split(context)
-    if not len(row):
-        return without_time(numbers)
     small = context.named(row, _ELEMENTWISE.match)
     small &= elements <= APART * elements[small].min(initial=np.iinfo(np.int64).max // APART)
-    if not small.any():
-        return without_time(numbers, row)
-    took = context.spans["dur"][row[small]]
-    lost = float(np.median(1 - PER_ELEMENT * elements[small] / np.maximum(took, 1)))
+    took = np.maximum(context.spans["dur"][row[small]], 1)
+    lost = float(np.median(1 - PER_ELEMENT * elements[small] / took)) if small.any() else 0.0
     if lost <= 0:
         return without_time(numbers, row)
     return Candidate(
@@ -414,7 +401,7 @@ def matrix_cores_unused(context: RuleContext) -> Claims:
         arguments["types"],
         lambda types: _NOT_SINGLE.search(types.split(",", 1)[0]),
     )
-    place = positions_of(arguments["span"], context.facts["span_links"]["operator"][work.row])
+    place = positions_of(arguments["span"], context.operator_of(work.row))
     chosen &= ~double[picked(arguments["types"], place)]
     candidate = beyond_peaks(context, work.take(chosen), True)
     eligible = context.facts.summary.matrix_eligible_share
@@ -449,7 +436,7 @@ def unaligned_shapes(context: RuleContext) -> Claims:
     unaligned = work.take(context.named(work.row, loads_unaligned))
     candidate = beyond_peaks(context, unaligned, False)
     if candidate is not None:
-        longest = unaligned.row[np.argmax(unaligned.end - unaligned.start)]
+        longest = unaligned.row[np.argmax(unaligned.length)]
         name = context.name_of(longest)
         candidate.words["padding"] = padding(context, largest(context, unaligned), name)
     return candidate
@@ -461,24 +448,23 @@ def few_blocks(context: RuleContext) -> Claims:
 
     Change: their time × blocks per SM, as if the same work were spread over all. Theoretical.
     """
-    work = context.work.take(context.work.kernel & ~context.work.communication)
+    work = context.kernels
     blocks = device_arguments(context.trace, work.row, ("blocks_per_sm",))["blocks_per_sm"]
-    chosen = (blocks > 0) & (blocks < 1) & (work.end - work.start >= LONG_KERNEL)
+    chosen = (blocks > 0) & (blocks < 1) & (work.length >= LONG_KERNEL)
     if not chosen.any():
         return None
-    begin, blocks = work.start[chosen], blocks[chosen]
-    idle = ((1 - blocks) * (work.end[chosen] - begin)).astype(np.int64)
-    piece, start, end = shared(
-        begin, begin + idle, subtract(union(begin, begin + idle), _beside_another(context.work))
-    )
+    some, blocks = work.take(chosen), blocks[chosen]
+    end = some.start + ((1 - blocks) * some.length).astype(np.int64)
+    idle = Pieces(some.row, some.start, end)
+    numbers = {
+        "kernels": len(some.row) / len(context.steps),
+        "blocks_per_sm": float(np.average(blocks, weights=some.length)),
+    }
     return Candidate(
-        Pieces(work.row[chosen][piece], start, end),
-        {
-            "kernels": int(chosen.sum()) / len(context.steps),
-            "blocks_per_sm": float(np.average(blocks, weights=work.end[chosen] - begin)),
-        },
-        {"largest": described(context, largest(context, work.take(chosen)))},
-        edit=work_takes(work.row[chosen], blocks * (work.end[chosen] - begin)),
+        idle.during(subtract(idle.time, _beside_another(context.work))),
+        numbers,
+        {"largest": described(context, largest(context, some))},
+        edit=work_takes(some.row, blocks * some.length),
     )
 
 
@@ -499,14 +485,14 @@ def far_from_peak(context: RuleContext) -> Claims:
     Change: they reach what is typically achievable, 70 % of what the peaks allow unless better known for
     their family (``hardware/peaks.py``). Likely.
     """
-    kernels = context.work.take(context.work.kernel & ~context.work.communication)
-    work = kernels.take(kernels.end - kernels.start >= LONG_KERNEL)
+    kernels = context.kernels
+    work = kernels.take(kernels.length >= LONG_KERNEL)
     if not len(work.row):
         return None
     least = ideal_times(context.trace, context.insight, work.row, context.peaks)
     known: Mask = ~np.isnan(least.time) & (least.workload >= 0)
     work, time, workload = work.take(known), least.time[known], least.workload[known]
-    dur, reachable = work.end - work.start, achievable_time(context, time, workload)
+    dur, reachable = work.length, achievable_time(context, time, workload)
     first, group = group_rows((workload,))
     gain, needed, length = (
         np.bincount(group, weights=values)
@@ -525,7 +511,7 @@ def far_from_peak(context: RuleContext) -> Claims:
             "workloads": len(far),
             "reached": float(needed[far].sum() / length[far].sum()),
             "kernels": context.per_step(some.row),
-            "of_largest": float(length[far[0]] / (kernels.end - kernels.start).sum()),
+            "of_largest": float(length[far[0]] / kernels.total),
             "reached_largest": float(needed[far[0]] / length[far[0]]),
         },
         {"largest": described(context, greatest), "roof": roof(context, greatest)},

@@ -31,7 +31,6 @@ class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         pattern: a regular expression that matches its frame or operator.
-        example: a name, as profilers write it, that the pattern is for.
         what: what engineers call it: a noun, or a verb with -ing, that a sentence can begin with.
         attempt: what to write instead, one or two sentences.
         source: (title, address) of the page that says so.
@@ -39,7 +38,6 @@ class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     pattern: str
-    example: str
     what: str
     attempt: str
     source: tuple[str, str]

@@ -75,7 +75,6 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         details: (key, sentence) pairs; a sentence follows where that word or number is not empty.
         numbers: name → (label, unit), in the order shown; without a label it is for texts alone. Flags that only
             choose ``details`` need not be declared.
-        words: those of the candidate that its texts always name.
         definition: what it finds, where no claim's docstring says so.
     """
 
@@ -93,7 +92,6 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     links: tuple[tuple[str, str], ...] = ()
     details: tuple[tuple[str, str], ...] = ()
     numbers: Mapping[str, tuple[str, Unit]] = msgspec.field(default_factory=dict)
-    words: tuple[str, ...] = ()
     definition: str = ""
 
 

@@ -86,12 +86,11 @@ def known_calls(context: RuleContext, rows: Ints, cost: Ints) -> tuple[Fix | Non
 
 def _inside(context: RuleContext, row: int) -> dict[Fix, int]:
     """The known calls within a span, and the time in each, ns."""
-    spans = context.spans
-    end = int(spans["start"][row] + spans["dur"][row])
-    inner = np.arange(row + 1, int(np.searchsorted(spans["start"], end)))
-    inner = inner[spans["track"][inner] == spans["track"][row]]
+    end = int(context.spans["start"][row] + context.spans["dur"][row])
+    inner = np.arange(row + 1, int(np.searchsorted(context.spans["start"], end)))
+    inner = inner[context.spans["track"][inner] == context.spans["track"][row]]
     return known_within(
-        context, inner[is_one_of(spans["role"][inner], (Role.PYTHON, Role.OPERATOR))]
+        context, inner[is_one_of(context.spans["role"][inner], (Role.PYTHON, Role.OPERATOR))]
     )
 
 

@@ -210,18 +210,17 @@ def _path(context: RuleContext) -> Pieces:
 
 def _backward(context: RuleContext, row: Ints) -> tuple[Ints, Ints]:
     """Rows of backward functions, and the position of the call that each belongs to."""
-    calls = context.backward_calls
     none = np.zeros(0, np.int64)
     operators = context.on_main(context.operators)
-    sequence = calls.found_by(operators)
+    sequence = context.backward_calls.found_by(operators)
     numbered, sequence = operators[sequence >= 0], sequence[sequence >= 0]
     engine = context.mask(context.backward_functions)
     outside = climb(context.parent, numbered, engine) < 0
     numbered, sequence = numbered[outside], sequence[outside]
-    if not len(numbered) or not len(calls.row) or not len(row):
+    if not len(numbered) or not len(context.backward_calls.row) or not len(row):
         return none, none
     # The last operator that found a number took it.
-    taker = picked(numbered, matching_points((sequence,), (calls.number,)))
-    owner = climb(context.parent, taker, context.mask(row)).astype(np.int64)
+    taker = picked(numbered, matching_points((sequence,), (context.backward_calls.number,)))
+    owner = context.home(taker, row).astype(np.int64)
     known = owner >= 0
-    return calls.row[known], positions_of(row, owner[known])
+    return context.backward_calls.row[known], positions_of(row, owner[known])

@@ -24,14 +24,13 @@ _NEXT = regex(r"(?P<file>.+)\(\d+\): __next__$")
 
 
 def _claim(context: RuleContext) -> Candidate | None:
-    spans = context.spans
-    row = context.calls[context.names.dataloader[spans["name"][context.calls]]]
+    row = context.calls[context.names.dataloader[context.spans["name"][context.calls]]]
     row = context.on_main(row)
     change = "dataloader-ready" if len(row) else None
     loads = row if len(row) else _own_loaders(context)
     idle = context.idle_in(loads, context.gaps.take(context.gaps.for_host))
     row = idle.row
-    names = context.trace.strings.many(distinct(spans["name"][row], context.trace.strings))
+    names = context.trace.strings.many(distinct(context.spans["name"][row], context.trace.strings))
     single, several = (
         any(kind in name for name in names) for kind in ("_SingleProcess", "_MultiProcessing")
     )
@@ -40,7 +39,7 @@ def _claim(context: RuleContext) -> Candidate | None:
         idle,
         {
             "batches": len(seen) / len(context.steps),
-            "longest": int(spans["dur"][seen].max(initial=0)),
+            "longest": int(context.spans["dur"][seen].max(initial=0)),
             "single_process": float(single and not several),
             "worker_processes": float(several and not single),
         },

@@ -70,9 +70,8 @@ def _on_device(context: RuleContext, region: Ints) -> Candidate | None:
 
 
 def _on_host(context: RuleContext, region: Ints) -> Candidate | None:
-    spans = context.spans
     operators = context.operators[_inside(context, region, context.operators)]
-    length = spans["dur"][operators]
+    length = context.spans["dur"][operators]
     fused = context.named(operators, _JOINED.match).any()
     if fused or len(operators) < MANY * len(region) or np.median(length) > SHORT:
         return None
@@ -81,7 +80,7 @@ def _on_host(context: RuleContext, region: Ints) -> Candidate | None:
         {
             "operators": len(operators) / len(region),
             "median_operator": float(np.median(length)),
-            "region": float(spans["dur"][region].mean()),
+            "region": float(context.spans["dur"][region].mean()),
         },
         edit=host_takes(region, 2 / (_passes(context, region) + 1)),
     )
@@ -98,11 +97,10 @@ def _passes(context: RuleContext, region: Ints) -> float:
 
 
 def _inside(context: RuleContext, region: Ints, rows: Ints) -> Mask:
-    """Which host spans begin in a region of their thread."""
-    spans = context.spans
-    start, track = spans["start"][rows], spans["track"][rows]
+    """Which host context.spans begin in a region of their thread."""
+    start, track = context.spans["start"][rows], context.spans["track"][rows]
     inside = measure(context.when(region), start, start + 1) > 0
-    return np.asarray(inside & np.isin(track, spans["track"][region]))
+    return np.asarray(inside & np.isin(track, context.spans["track"][region]))
 
 
 QUESTION = Question(__name__)

@@ -84,10 +84,9 @@ def _claim(context: RuleContext) -> Candidate | None:
 
 def _of_forward(context: RuleContext, again: Ints, nodes: Ints) -> bool:
     """Whether most of what is computed is what the forward pass computed: else it is a derivative of a derivative."""
-    spans = context.spans
     forward = context.operators[context.home(context.operators, nodes) < 0]
-    same = np.isin(spans["name"][again], spans["name"][forward])
-    took = spans["dur"][again]
+    same = np.isin(context.spans["name"][again], context.spans["name"][forward])
+    took = context.spans["dur"][again]
     return bool(took[same].sum() > MOST * took.sum())
 
 
@@ -114,12 +113,11 @@ def _passes(context: RuleContext, nodes: Ints) -> tuple[int, Ints]:
 
 def _hooks(context: RuleContext, again: Ints, home: Ints) -> Edit:
     """The time of the hooks: ``home`` is where each of ``again`` was computed again."""
-    spans = context.spans
     start, end = context.times(home)
-    in_hook = spans["role"][home] == Role.PYTHON
+    in_hook = context.spans["role"][home] == Role.PYTHON
     end = np.where(in_hook, end, context.times(again)[1])
     own = context.mask(context.rows_named(context.of_role(Role.PYTHON), _CHECKPOINT.match))
-    stretches = thread_time_gone(spans["track"][home], start, end)
+    stretches = thread_time_gone(context.spans["track"][home], start, end)
 
     def edit(scene: Scene, durations: Durations) -> None:
         stretches(scene, durations)

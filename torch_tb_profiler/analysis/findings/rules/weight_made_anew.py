@@ -40,18 +40,17 @@ def _claim(context: RuleContext) -> Candidate | None:
 
 def _frames(context: RuleContext) -> tuple[Ints, Mask, int]:
     """Frames that make a weight, which do so again, and how many weights there are."""
-    spans = context.spans
     modules = context.training.modules
     lists = context.rows_named(modules, _LIST.match)
     hooks = context.rows_named(context.on_main(context.of_role(Role.PYTHON)), _HOOK.match)
     owner = context.home(hooks, modules)
     row = np.concatenate((lists, hooks[owner >= 0]))
-    name = spans["name"][np.concatenate((lists, owner[owner >= 0]))]
+    name = context.spans["name"][np.concatenate((lists, owner[owner >= 0]))]
     kept = np.isin(row, context.within(context.on_main(row)))
     order = np.argsort(row[kept], kind="stable")
     row, name = row[kept][order], name[kept][order]
     calls = context.rows_named(context.calls, _UPDATE.match)
-    since = context.begun(calls, spans["start"][row])
+    since = context.begun(calls, context.spans["start"][row])
     again = np.ones(len(row), np.bool_)
     keys = np.stack((name.astype(np.int64), since, context.facts["span_links"]["step"][row]))
     _, first = np.unique(keys, axis=1, return_index=True)
@@ -61,12 +60,11 @@ def _frames(context: RuleContext) -> tuple[Ints, Mask, int]:
 
 def _backward(context: RuleContext, operators: Ints, start: Ints, end: Ints) -> Ints:
     """The backward functions of some stretches of the program's thread."""
-    calls = context.backward_calls
-    number = calls.found_by(operators)
+    number = context.backward_calls.found_by(operators)
     begin = context.spans["start"][operators[number >= 0]]
     number = np.append(number[number >= 0], -1)
     bounds = (number[np.searchsorted(begin, time)].tolist() for time in (start, end))
-    parts = [calls.within(low, high) for low, high in zip(*bounds, strict=True)]
+    parts = [context.backward_calls.within(low, high) for low, high in zip(*bounds, strict=True)]
     return unique_values(np.concatenate(parts)).astype(np.int64)
 
 

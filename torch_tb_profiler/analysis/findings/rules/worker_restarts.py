@@ -22,8 +22,7 @@ _ENDS = regex(r"torch/utils/data/dataloader\.py\(\d+\): _shutdown_workers$")
 
 
 def _claim(context: RuleContext) -> Candidate | None:
-    spans = context.spans
-    python = (spans["role"] == Role.PYTHON) & (spans["track"] == context.main_track)
+    python = (context.spans["role"] == Role.PYTHON) & (context.spans["track"] == context.main_track)
     starts = context.within(np.flatnonzero(spans_named(context.trace, python, _STARTS.search)))
     if not len(starts):
         return None

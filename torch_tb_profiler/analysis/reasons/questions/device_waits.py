@@ -80,8 +80,7 @@ def _after_kernels(context: RuleContext, row: Ints) -> tuple[str, int]:
 
 
 def _synchronising(context: RuleContext) -> Ints:
-    spans = context.spans
-    copies = context.work.row[spans["role"][context.work.row] == Role.MEMCPY]
+    copies = context.work.row[context.spans["role"][context.work.row] == Role.MEMCPY]
     copies = context.rows_named(copies, lambda name: _PAGEABLE in name)
     launch = context.facts["span_links"]["launch"][copies].astype(np.int64)
     return unique_values(context.waits, context.within(unique_values(launch[launch >= 0])))

@@ -105,8 +105,7 @@ def _anomaly(context: RuleContext) -> _Machine | None:
 
 
 def _dropout(context: RuleContext) -> _Machine | None:
-    training = context.training
-    if len(training.differentiated) or training.backward.any():
+    if len(context.training.differentiated) or context.training.backward.any():
         return None
     row = context.active_dropout
     if not len(row):

@@ -118,9 +118,7 @@ def _claim(context: RuleContext) -> Claims:
 def _loops(context: RuleContext, calls: Calls) -> list[_Loop]:
     """The stretches of calls that are loops."""
     spans, n = context.spans, len(calls.row)
-    module = climb(
-        context.parent, calls.row.astype(np.int64), context.mask(context.training.modules)
-    )
+    module = context.home(calls.row, context.training.modules)
     takes = context.named(calls.row, _TAKES.match)
     # What goes over the elements of a tensor may call another module for each.
     each = np.bincount(module[takes & (module >= 0)], minlength=spans.n)
@@ -251,7 +249,7 @@ def _found(
     edit = stretches_take(track, started, ended, remains / np.maximum(time, 1))
     if context.has_device:
         within = context.launched_during(track, started, ended)
-        brief = context.work.take(within & (context.work.end - context.work.start <= BRIEF))
+        brief = context.work.take(within & (context.work.length <= BRIEF))
         edit = together(edit, work_scaled(brief.row, 1 / float(np.median(rounds))))
     same, _ = costliest(calls.name[chosen], length)
     return Candidate(

@@ -124,18 +124,16 @@ def bucket_copies(context: RuleContext) -> Claims:
     gradients that are views of the buckets are not copied. Certain.
     """
     host = _bucketed(context)
-    if not len(host):
-        return None
-    return _for_nothing(context, host, {"copies": context.per_step(host)})
+    return _gone(context, host, context.launched_in(host)[0], {"copies": context.per_step(host)})
 
 
-def _for_nothing(
-    context: RuleContext, calls: Ints, numbers: dict[str, float], **more: Any
-) -> Candidate:
-    """Calls that need not be: what they launch on a device, else themselves, and as their change neither takes time."""
-    work, _ = context.launched_in(calls)
-    row = work.row if context.has_device else calls
-    return Candidate(context.pieces(row), numbers, edit=calls_gone(calls, work.row), **more)
+def _gone(
+    context: RuleContext, calls: Ints, work: Work, numbers: dict[str, float], **more: Any
+) -> Candidate | None:
+    """Calls that need not be, and device work of theirs: that, else themselves; neither takes time."""
+    shown = context.pieces(work.row if context.has_device else calls)
+    found = Candidate(shown, numbers, edit=calls_gone(calls, work.row), **more)
+    return found if len(shown.row) else None
 
 
 def _bucketed(context: RuleContext) -> Ints:
@@ -181,26 +179,18 @@ def layout(context: RuleContext) -> Claims:
     work = work.take(inside | turns)
     if not len(host) and not len(work.row):
         return None
-    row = work.row if context.has_device else host
     count = context.per_step(host) + context.per_step(work.row[turns[inside | turns]])
-    return Candidate(
-        context.pieces(row),
-        {"copies": count},
-        {"names": context.most_named(host if len(host) else work.row)},
-        edit=calls_gone(host, work.row),
-    )
+    names = {"names": context.most_named(host if len(host) else work.row)}
+    return _gone(context, host, work, {"copies": count}, words=names)
 
 
 def _ordering(context: RuleContext) -> Ints:
     """Rows of the operators that copied a tensor into another order, within the windows."""
     copies = context.rows_named(context.operators, _COPY.match)
     above = unique_values(context.parent[copies])
-    clones = above[above >= 0]
-    clones = context.rows_named(clones, _CLONE.match)
+    clones = context.rows_named(above[above >= 0], _CLONE.match)
     is_order = context.named(context.operators, _ORDERS.match)
     orders = context.operators[is_order]
-    if not len(orders) or not len(clones):
-        return np.zeros(0, np.int64)
     # What an operator copies by itself the program cannot leave out.
     others = context.operators[~is_order & context.named(context.operators, _ATEN.match)]
     orders = orders[~context.beneath(others)[orders]]
@@ -234,25 +224,18 @@ def tensor_copies(context: RuleContext) -> Claims:
     row = work.row if context.has_device else host
     if not len(row):
         return None
-    return Candidate(
-        context.pieces(row),
-        {"copies": context.per_step(row)},
-        {"names": context.most_named(host if len(host) else row)},
-        edit=calls_gone(host, work.row),
-    )
+    names = {"names": context.most_named(host if len(host) else row)}
+    return _gone(context, host, work, {"copies": context.per_step(row)}, words=names)
 
 
 def _own(context: RuleContext) -> Ints:
     """Rows of copies that the program calls itself, within the windows."""
     rows = context.within(context.rows_named(context.operators, _COPIES.match))
-    if not len(rows):
-        return rows
     rows = context.outside(rows, context.operators)
     frames = context.of_role(Role.PYTHON)
     deep = context.outermost(context.within(context.rows_named(frames, _DEEP.match)))
     others = np.concatenate((deep, _bucketed(context), context.rows_named(frames, _BUFFERS.search)))
-    if len(others):
-        rows = rows[~context.beneath(others)[rows]]
+    rows = rows[~context.beneath(others)[rows]]
     return np.asarray(rows[~np.isin(rows, context.calls_where(bool, _of_two_types))])
 
 
@@ -279,14 +262,14 @@ def conversions(context: RuleContext) -> Claims:
     around = unique_values(context.home(copies, context.outermost(calls)))
     host = around[around >= 0]
     back = _there_and_back(context, copies)
-    found = _for_nothing(
+    return _gone(
         context,
         host,
+        context.launched_in(host)[0],
         {"conversions": context.per_step(copies), "back": back / len(context.steps)},
         words={"types": _types(context, copies)},
         certainty="likely" if back else "theoretical",
     )
-    return found if len(found.shown.row) else None
 
 
 def _has_two(types: str) -> bool:
@@ -300,14 +283,10 @@ def _pair(call: Call) -> tuple[str, str]:
 
 
 def _converts(call: Call) -> bool:
-    types = _pair(call)
-    shape = call.tensor(0)
-    return (
-        shape is not None
-        and bool(shape.shape)
-        and all(kind(one) == "float" for one in types)
-        and precision(types[0]) != precision(types[1])
-    )
+    types, result = _pair(call), call.tensor(0)
+    floats = all(kind(one) == "float" for one in types)
+    different = precision(types[0]) != precision(types[1])
+    return result is not None and bool(result.shape) and floats and different
 
 
 def _there_and_back(context: RuleContext, copies: Ints) -> int:
@@ -342,10 +321,7 @@ def exposed_copies(context: RuleContext) -> Claims:
     pageable = context.named(copies.row, _PAGEABLE.match)
     if not len(copies.row):
         return None
-    numbers = {
-        "pageable": float(np.mean(pageable)),
-        "longest": int((copies.end - copies.start).max()),
-    }
+    numbers = {"pageable": float(np.mean(pageable)), "longest": int(copies.length.max())}
     if rate := context.copy_rate(copies):
         numbers["rate"] = rate
     found = _alone(context, copies, numbers)
@@ -353,7 +329,7 @@ def exposed_copies(context: RuleContext) -> Claims:
     hidden = intersect(context.windows, others).length
     taken = int(measure(context.windows, found.shown.start, found.shown.end).sum())
     left = max(1 - hidden / taken, 0.0) if taken else 0.0
-    return replace(found, edit=work_takes(copies.row, (copies.end - copies.start) * left))
+    return replace(found, edit=work_takes(copies.row, copies.length * left))
 
 
 def _alone(context: RuleContext, copies: Work, numbers: dict[str, float]) -> Candidate:

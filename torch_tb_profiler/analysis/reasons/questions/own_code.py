@@ -74,12 +74,11 @@ _MAKING = 4
 
 
 def _claim(context: RuleContext) -> Claims:
-    spans = context.spans
-    python = spans["role"] == Role.PYTHON
+    python = context.spans["role"] == Role.PYTHON
     found = _without_frames(context)
     if python.any():
-        unnamed = name_mask(context.trace.strings, spans["name"][python], NO_NAME.search)
-        own = (context.rank == OWN) & ~unnamed[spans["name"]]
+        unnamed = name_mask(context.trace.strings, context.spans["name"][python], NO_NAME.search)
+        own = (context.rank == OWN) & ~unnamed[context.spans["name"]]
         found += [*_beside(context, own), *_within(context, own), *_aside(context, own)]
     least = LEAST * context.windows.length / len(context.steps)
     found = [one for one in found if one.numbers["taken"] >= least]

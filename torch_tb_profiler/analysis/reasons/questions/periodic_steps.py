@@ -26,7 +26,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     places_in,
     sum_by,
 )
-from torch_tb_profiler.analysis.arrays.nesting import climb, nearest
+from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
@@ -64,7 +64,7 @@ def _claim(context: RuleContext) -> Claims:
     kind = _kinds(context, row)
     more = _more(kind, step, len(steps))
     row, step, kind = row[more], step[more], kind[more]
-    kept = climb(context.parent, context.parent[row].astype(np.int64), context.mask(row)) < 0
+    kept = context.home(context.parent[row], row) < 0
     kept[kept] = ~_by_design(context, row[kept])
     row, step, kind = row[kept], step[kept], kind[kept]
     # What the same steps do more is one thing.

@@ -17,7 +17,6 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings.candidate import Certainty
 from torch_tb_profiler.analysis.findings.rule import Claims, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.reasons.calls import Calls, Part, calls_of
@@ -42,7 +41,7 @@ def _copied(context: RuleContext, calls: Calls) -> dict[int, tuple[float, Shape]
     """Positions of calls that do nothing but copy a tensor whose elements are stored fewer times: how often each is, and the shape of the copy."""
     operators = context.on_main(context.within(context.operators))
     copies = context.rows_named(operators, lambda text: text in ("aten::copy_", "aten::clone"))
-    own = climb(context.parent, copies, context.mask(calls.row)).astype(np.int64)
+    own = context.home(copies, calls.row).astype(np.int64)
     place = positions_of(calls.row, own)
     alone = np.array([use is not None and len(use.reads) == 1 for use in calls.uses])
     kept = (place >= 0) & alone[calls.kind[place]]

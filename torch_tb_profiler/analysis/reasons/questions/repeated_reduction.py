@@ -17,7 +17,6 @@ from itertools import pairwise
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.findings.edits import calls_gone
 from torch_tb_profiler.analysis.findings.rule import Candidate, Pieces, Question, Reach, RuleContext
@@ -59,13 +58,13 @@ def _of_gradients(context: RuleContext, host: Ints, begin: Ints, forward: Ints) 
     """Which collectives reduce gradients: begun by a hook of one that was accumulated, or when their backward pass is over."""
     engine = context.backward_functions
     hooks = context.rows_named(engine, lambda text: text.endswith("::AccumulateGrad"))
-    hooked = climb(context.parent, host, context.mask(hooks)) >= 0
+    hooked = context.home(host, hooks) >= 0
     # The functions between a collective and the next operator of a forward pass, and those since the last one.
     at = np.searchsorted(forward, begin)
     following = np.append(forward, np.iinfo(np.int64).max)[at]
     before = np.append(np.int64(-1), forward)[at]
     done, last, first = (context.begun(engine, time) for time in (begin, following, before))
-    inside = climb(context.parent, host, context.mask(engine)) >= 0
+    inside = context.home(host, engine) >= 0
     return np.flatnonzero((done > first) & (hooked | (~inside & (done == last))))
 
 

@@ -236,7 +236,7 @@ def _repeated(
     one_pass = _earlier(
         context, frame, lambda row: climb(parent, parent[row].astype(np.int64), modules)
     )
-    outer = climb(parent, parent[frame].astype(np.int64), context.mask(frame)) < 0
+    outer = context.home(context.parent[frame], frame) < 0
     found = []
     for name in unique_values(spans["name"][frame[outer]]).tolist():
         mine = np.flatnonzero(outer & (spans["name"][frame] == name))
@@ -253,10 +253,9 @@ def _repeated(
 
 def _earlier(context: RuleContext, frame: Ints, around: Callable[[Ints], Array]) -> Mask:
     """Which frames have one of their name before them in what is ``around`` them."""
-    spans = context.spans
-    alike = np.isin(spans["name"], unique_values(spans["name"][frame]))
+    alike = np.isin(context.spans["name"], unique_values(context.spans["name"][frame]))
     every = context.on_main(context.within(np.flatnonzero(alike)))
-    first, _ = group_rows((spans["name"][every], around(every).astype(np.int64)))
+    first, _ = group_rows((context.spans["name"][every], around(every).astype(np.int64)))
     return np.asarray(~np.isin(frame, every[first]))
 
 

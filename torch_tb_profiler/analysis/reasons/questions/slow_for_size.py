@@ -304,10 +304,9 @@ def half_on_host(context: RuleContext) -> Claims:
     """
     if context.has_device:
         return None
-    spans = context.spans
     row = context.calls_where(lambda text: _HALF in text, _holds(_HALF))
     row = context.rows_named(row, _PRODUCT.match)
-    row = context.within(np.sort(row[spans["dur"][row] >= LEAST_OWN_NS]))
+    row = context.within(np.sort(row[context.spans["dur"][row] >= LEAST_OWN_NS]))
     if not len(row):
         return None
     fast = context.rows_named(context.operators, _LIBRARY.match)

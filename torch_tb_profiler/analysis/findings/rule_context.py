@@ -558,15 +558,26 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
         home = self.home(self.work.launch, calls)
         return self.work.take(home >= 0), positions_of(np.sort(calls), home[home >= 0])
 
-    def launched_during(self, track: Array, start: Ints, end: Ints) -> Mask:
-        """Which of the device's work was launched in stretches of threads; those of a thread do not overlap."""
-        spans, launch = self.spans, self.work.launch
-        width = int(spans["start"][-1]) + 1
+    def stretch_of(self, rows: Ints, track: Array, start: Ints, end: Ints) -> Ints:
+        """In which stretch of a thread each of some spans (−1 allowed) begins, −1 none; those of a thread do not overlap."""
+        width = int(self.spans["start"][-1]) + 1
         first = track.astype(np.int64) * width
         order = np.argsort(first + start, kind="stable")
         begin, until = (first + start)[order], (first + np.minimum(end, width))[order]
-        called = spans["track"][launch].astype(np.int64) * width + spans["start"][launch]
-        return np.asarray((launch >= 0) & (window_at(begin, until, called) >= 0))
+        called = self.spans["track"][rows].astype(np.int64) * width + self.spans["start"][rows]
+        return np.where(rows >= 0, picked(order, window_at(begin, until, called)), -1)
+
+    def launched_during(self, track: Array, start: Ints, end: Ints) -> Mask:
+        """Which of the device's work was launched in stretches of threads; those of a thread do not overlap."""
+        return np.asarray(self.stretch_of(self.work.launch, track, start, end) >= 0)
+
+    def last_begin(self, rows: Ints) -> Ints:
+        """When the last of some spans begins in each step, ns, int64.max where none does; of shape (steps + 1,), the last for none."""
+        step = self.facts["span_links"]["step"][rows]
+        last = np.full(self.facts["steps"].n + 1, np.iinfo(np.int64).max)
+        last[unique_values(step)] = 0
+        np.maximum.at(last, step, self.spans["start"][rows])
+        return last
 
     def times_of_calls(self, calls: Ints) -> Array:
         """ns of each of some calls (ascending): of the device work that they launched, where there is none their own."""

@@ -17,6 +17,7 @@ import re
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone, together, work_takes
 from torch_tb_profiler.analysis.findings.rule import Candidate, Pieces, Question, Reach, RuleContext
@@ -92,30 +93,19 @@ def _attentions(context: RuleContext) -> _Attentions | None:
     order = np.argsort(spans["track"][row], kind="stable")
     row, softmax, batched = row[order], softmax[order], batched[order]
     middle = np.flatnonzero(softmax[1:-1] & batched[:-2] & batched[2:]) + 1
-    ends = spans["track"][row[middle - 1]] == spans["track"][row[middle + 1]]
-    middle = middle[ends]
-    middle = middle[
-        context.home(row[middle], context.rows_named(context.operators, _DONE.match)) < 0
-    ]
+    middle = middle[spans["track"][row[middle - 1]] == spans["track"][row[middle + 1]]]
+    done = context.rows_named(context.operators, _DONE.match)
+    middle = middle[context.home(row[middle], done) < 0]
     middle = middle[np.isin(row[middle], context.within(row[middle]))]
     found = _Attentions(row[middle - 1], row[middle], row[middle + 1])
     if not context.has_device:
-        found = _without_dropout(context, found)
+        # Where dropout is active between the products SDPA takes its plain path on a host, and saves nothing.
+        ends = (context.spans["start"][one] for one in (found.softmax, found.second))
+        thread = context.spans["track"][found.softmax]
+        drops = context.stretch_of(context.active_dropout, thread, *ends)
+        kept = ~mask_of(len(middle), drops[drops >= 0])
+        found = _Attentions(found.first[kept], found.softmax[kept], found.second[kept])
     return found if len(found.softmax) >= MANY else None
-
-
-def _without_dropout(context: RuleContext, found: _Attentions) -> _Attentions:
-    """Those between whose products no dropout is active: with it SDPA takes its plain path on a host, and saves nothing."""
-    spans, row = context.spans, context.active_dropout
-    begin, end = found.softmax, found.second
-    inside = [
-        (spans["track"][row] == spans["track"][one])
-        & (spans["start"][row] >= spans["start"][one])
-        & (spans["start"][row] < spans["start"][two])
-        for one, two in zip(begin.tolist(), end.tolist(), strict=True)
-    ]
-    kept = np.array([not any(each) for each in inside], np.bool_)
-    return _Attentions(found.first[kept], found.softmax[kept], found.second[kept])
 
 
 def _backward(context: RuleContext, found: _Attentions) -> tuple[Ints, Ints]:

@@ -70,19 +70,23 @@ class _Machine(msgspec.Struct, frozen=True):
 
 
 def _claim(context: RuleContext) -> Claims:
-    made = ((kind, find(context)) for kind, find in _KINDS.items())
-    return [_candidate(context, kind, machine) for kind, machine in made if machine is not None]
+    found = ((kind, find(context), texts) for kind, (find, *texts) in _MACHINES.items())
+    return [
+        _candidate(
+            context, machine, {"what": kind, "action": action, "attempt": attempt, "source": source}
+        )
+        for kind, machine, (action, attempt, source) in found
+        if machine is not None
+    ]
 
 
-def _candidate(context: RuleContext, kind: str, machine: _Machine) -> Candidate:
+def _candidate(context: RuleContext, machine: _Machine, words: dict[str, str]) -> Candidate:
     work = context.launched_in(machine.calls)[0].row if machine.work is None else machine.work
     edit = calls_gone(machine.calls, work)
     shown = context.pieces(work if context.has_device and len(work) else machine.calls)
     if machine.parts is not None:
         edit = together(edit, context.time_gone(machine.parts))
         shown += machine.parts
-    action, attempt, source = _TEXTS[kind]
-    words = {"what": kind, "action": action, "attempt": attempt, "source": "\n".join(source)}
     return Candidate(shown, machine.numbers, words, certainty=machine.certainty, edit=edit)
 
 
@@ -202,17 +206,13 @@ def _between(context: RuleContext, gradients: Ints, used: Mask) -> tuple[Ints, I
     """The engine's calls between the last gradient of a step that is used and the last one that is not; and the accumulations
     among them.
     """
-    spans, step = context.spans, context.facts["span_links"]["step"]
-    first = np.full(context.facts["steps"].n + 1, np.iinfo(np.int64).max)
-    last = np.zeros(len(first), np.int64)
-    mine, begin = step[gradients], spans["start"][gradients]
-    first[unique_values(mine[used])] = 0
-    np.maximum.at(first, mine[used], begin[used])
-    np.maximum.at(last, mine[~used], begin[~used])
+    start, step = context.spans["start"], context.facts["span_links"]["step"]
+    first, last = (context.last_begin(gradients[one]) for one in (used, ~used))
+    last[last == np.iinfo(np.int64).max] = 0
 
     def inside(row: Ints) -> Ints:
-        start = spans["start"][row]
-        return np.asarray(row[(start > first[step[row]]) & (start <= last[step[row]])])
+        after = start[row] > first[step[row]]
+        return np.asarray(row[after & (start[row] <= last[step[row]])])
 
     return inside(context.within(context.backward_functions)), inside(gradients)
 
@@ -278,51 +278,41 @@ def _sent(context: RuleContext, search: Ints, read: Ints) -> tuple[Ints, Ints]:
     return table["event"][last].astype(np.int64), table["host"][last].astype(np.int64)
 
 
-_KINDS: dict[str, Callable[[RuleContext], _Machine | None]] = {
-    "anomaly detection": _anomaly,
-    "dropout without a backward pass": _dropout,
-    "filling gradients with zeros": _zeros,
-    "computing gradients that nobody uses": _frozen,
-    "searching for unused parameters": _search,
-}
-_TEXTS = {
+_MACHINES: dict[str, tuple[Callable[[RuleContext], _Machine | None], str, str, str]] = {
     "anomaly detection": (
+        _anomaly,
         "Turn anomaly detection off",
         "Remove torch.autograd.set_detect_anomaly(True) or detect_anomaly(): it is for finding a NaN, not for training.",
-        (
-            "Anomaly detection",
-            _DOCS + "autograd.html#torch.autograd.set_detect_anomaly",
-        ),
+        f"Anomaly detection\n{_DOCS}autograd.html#torch.autograd.set_detect_anomaly",
     ),
     "dropout without a backward pass": (
+        _dropout,
         "Call model.eval() before inference",
         """Call model.eval() before inference, or pass dropout_p=0.0 (scaled_dot_product_attention) and training=self.training
     (functional.dropout): torch.no_grad() alone leaves dropout on.""",
-        ("Module.eval", _DOCS + "generated/torch.nn.Module.html#torch.nn.Module.eval"),
+        f"Module.eval\n{_DOCS}generated/torch.nn.Module.html#torch.nn.Module.eval",
     ),
     "filling gradients with zeros": (
+        _zeros,
         "Set gradients to None, not zero",
         "Call zero_grad(set_to_none=True), the default: the backward pass then sets the gradients.",
-        ("zero_grad", _DOCS + "generated/torch.optim.Optimizer.zero_grad.html"),
+        f"zero_grad\n{_DOCS}generated/torch.optim.Optimizer.zero_grad.html",
     ),
     "computing gradients that nobody uses": (
+        _frozen,
         "Freeze layers for autograd, too",
         """Freeze them for autograd, too: backbone.requires_grad_(False), and call it under torch.no_grad() where nothing in
     front of it is trained.""",
-        (
-            "Setting requires_grad",
-            _DOCS + "notes/autograd.html#setting-requires-grad",
-        ),
+        f"Setting requires_grad\n{_DOCS}notes/autograd.html#setting-requires-grad",
     ),
     "searching for unused parameters": (
+        _search,
         "Set find_unused_parameters=False",
         """Leave find_unused_parameters=False (the default). Where some parameters go unused, but the same ones in every
     {step}, static_graph=True finds them once; gradient_as_bucket_view=True saves the copies of the gradients, too.""",
-        (
-            "find_unused_parameters and static_graph",
-            _DOCS + "generated/torch.nn.parallel.DistributedDataParallel.html",
-        ),
+        f"find_unused_parameters and static_graph\n{_DOCS}generated/torch.nn.parallel.DistributedDataParallel.html",
     ),
 }
+"""What finds each, what to do, what to try, and title and address of the page that says so."""
 QUESTION = Question(__name__)
 QUESTION.state("machinery_without_use", 56, _claim)

@@ -167,12 +167,9 @@ def _loops(context: RuleContext, calls: Calls) -> list[_Loop]:
 def _parameters(context: RuleContext, calls: Calls) -> tuple[int, Mask]:
     """How many gradients are accumulated in a step, and which calls come after the last of theirs."""
     row = context.within(context.rows_named(context.operators, _ACCUMULATE.match))
-    row = context.outermost(row)
-    last = np.full(context.facts["steps"].n + 1, np.iinfo(np.int64).max)
-    step, start = context.facts["span_links"]["step"], context.spans["start"]
-    last[unique_values(step[row])] = 0
-    np.maximum.at(last, step[row], start[row])
-    return round(len(row) / len(context.steps)), start[calls.row] >= last[calls.step]
+    row, last = context.outermost(row), context.last_begin(context.outermost(row))
+    after = context.spans["start"][calls.row] >= last[calls.step]
+    return round(len(row) / len(context.steps)), after
 
 
 def _one_pass(context: RuleContext, row: Ints) -> float:

@@ -110,7 +110,7 @@ def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
             for claim in findings
         ],
     }
-    return plain, _table(claims)
+    return plain, _table(claims, context.facts["steps"].n)
 
 
 def _sure(context: RuleContext, key: str, candidate: Candidate) -> Certainty:
@@ -368,26 +368,21 @@ def _totals(simulation: Simulation, claims: list[Claim]) -> list[Claim]:
     return totals
 
 
-def _table(claims: list[Claim]) -> Table:
-    numbers = itertools.count()
-    parts = [
-        (
-            np.flatnonzero(np.rint(claim.saved)),
-            next(numbers) if claim.key else -1 - CERTAINTIES.index(claim.certainty),
-            claim,
-        )
-        for claim in claims
-    ]
-    none = np.zeros(0, np.int64)
+def _table(claims: list[Claim], steps: int) -> Table:
     saved, acted = (
-        [np.rint(getattr(claim, key)[row]).astype(np.int64) for row, _, claim in parts]
+        np.rint([getattr(one, key) for one in claims]).astype(np.int64).reshape(-1, steps)
         for key in ("saved", "acted")
     )
+    findings = itertools.count()
+    numbers = [
+        next(findings) if one.key else -1 - CERTAINTIES.index(one.certainty) for one in claims
+    ]
+    claim, step = np.nonzero(saved)
     return schema.FINDING_STEPS.build(
-        finding=np.concatenate((none, *(np.full(len(row), own) for row, own, _ in parts))),
-        step=np.concatenate((none, *(row for row, _, _ in parts))),
-        saved=np.concatenate((none, *saved)),
-        acted=np.concatenate((none, *acted)),
+        finding=np.array(numbers, np.int64)[claim],
+        step=step,
+        saved=saved[claim, step],
+        acted=acted[claim, step],
     )
 
 

@@ -102,7 +102,7 @@ def _by_shape(context: RuleContext, tables: dict[Shape, float]) -> tuple[Ints, A
         return any(tensor.shape in tables for tensor in call.every)
 
     def turned(call: Call) -> bool:
-        return any(tensor.shape in tables or tensor.shape[::-1] in tables for tensor in call.every)
+        return holds(call) or any(tensor.shape[::-1] in tables for tensor in call.every)
 
     products = context.rows_named(context.operators, _PRODUCT.match)
     if np.isin(products, context.calls_where(bool, turned)).any():

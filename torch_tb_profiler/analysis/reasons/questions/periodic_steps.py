@@ -76,9 +76,8 @@ def _claim(context: RuleContext) -> Claims:
     groups = [np.isin(kind, some) for some in patterns.values()]
     found = [_found(context, row[mine], step[mine], usual) for mine in groups]
     kept_ones = [one for one in found if one is not None]
-    return sorted(kept_ones, key=lambda one: -one.numbers["longer"] * one.numbers["some"])[
-        :_MOST_FOUND
-    ]
+    kept_ones.sort(key=lambda one: -one.numbers["longer"] * one.numbers["some"])
+    return kept_ones[:_MOST_FOUND]
 
 
 def _kinds(context: RuleContext, row: Ints) -> Ints:

@@ -412,15 +412,14 @@ def matrix_cores_unused(context: RuleContext) -> Claims:
 def _has_matrix_cores(context: RuleContext) -> bool:
     if context.device < 0:
         return False
-    device = {
-        key: context.facts.strings[int(context.facts["devices"][key][context.device])]
+    name, capability = (
+        context.facts.strings[int(context.facts["devices"][key][context.device])]
         for key in ("name", "capability")
-    }
-    vendor = context.facts.summary.vendor
-    major = device["capability"].split(".")[0]
+    )
+    vendor, major = context.facts.summary.vendor, capability.split(".")[0]
     if vendor == "nvidia":
         return major.isdigit() and int(major) >= FIRST_CAPABILITY
-    return vendor == "amd" and _AMD_MATRIX.search(device["name"]) is not None
+    return vendor == "amd" and _AMD_MATRIX.search(name) is not None
 
 
 @QUESTION.rule(160, certainty="likely", causes=DEVICE, of_device=True)

@@ -370,7 +370,7 @@ def _totals(simulation: Simulation, claims: list[Claim]) -> list[Claim]:
 
 def _table(claims: list[Claim], steps: int) -> Table:
     saved, acted = (
-        np.rint([getattr(one, key) for one in claims]).astype(np.int64).reshape(-1, steps)
+        np.rint([getattr(one, key) for one in claims]).astype(np.int64).reshape(len(claims), steps)
         for key in ("saved", "acted")
     )
     findings = itertools.count()

@@ -7,7 +7,7 @@ from typing import Literal, TypeVar, get_args
 
 import msgspec
 import numpy as np
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, union
 from torch_tb_profiler.analysis.what_if.simulation import Edit
@@ -37,10 +37,10 @@ class Pieces(msgspec.Struct, frozen=True):
         """Those of a mask, or at some places."""
         return type(self)(*(column[chosen] for column in astuple(self)))
 
-    def during(self, time: Intervals) -> Pieces:
+    def during(self: _Own, time: Intervals) -> _Own:
         """The parts of them within some time."""
         piece, start, end = shared(self.start, self.end, time)
-        return Pieces(self.row[piece], start, end)
+        return replace(self.take(piece), start=start, end=end)
 
     def __add__(self, other: Pieces) -> Pieces:
         return Pieces(

@@ -43,7 +43,7 @@ from torch_tb_profiler.analysis.figures.step_kinds import doing_no_less
 from torch_tb_profiler.analysis.findings.backward_calls import BackwardCalls
 from torch_tb_profiler.analysis.findings.candidate import Pieces
 from torch_tb_profiler.analysis.findings.edits import host_takes_each, thread_time_gone, work_scaled
-from torch_tb_profiler.analysis.findings.gaps import Gaps, find_gaps
+from torch_tb_profiler.analysis.findings.gaps import Gaps, Work, find_gaps
 from torch_tb_profiler.analysis.findings.training import Training
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.what_if.changes import DRIVER
@@ -65,19 +65,6 @@ _DROPOUT = regex(
 )
 ARGUMENTS = ("dims", "types", "strides", "concrete")
 """What was recorded of the arguments of operators."""
-
-
-class Work(Pieces, frozen=True):
-    """What the main device did, in time order; arrays of shape (n,).
-
-    row: rows of spans, those of no length left out. start, end: ns. launch: row of the call that
-        launched it, -1 unknown.
-    communication, kernel: what it is, bool (communication is a kernel, too).
-    """
-
-    launch: Ints
-    communication: Mask
-    kernel: Mask
 
 
 class RuleContext(msgspec.Struct, frozen=True, dict=True):
@@ -239,12 +226,8 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def gaps(self) -> Gaps:
         """When that device had nothing to do within the windows, and what it waited for; where what it did is unknown, it had."""
-        spans, work = self.spans, self.work
-        end = spans["start"] + spans["dur"]
-        gaps = find_gaps(
-            work.row, work.start, work.end, work.launch, spans["start"], end, self.judged
-        )
-        return gaps.free(self.unrecorded) if len(self.unrecorded.start) else gaps
+        gaps = find_gaps(self.work, self.spans, self.judged)
+        return gaps.during(subtract(gaps.time, self.unrecorded))
 
     @cached_property
     def unrecorded(self) -> Intervals:
@@ -304,7 +287,7 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
     def alone(self, some: Work) -> Pieces:
         """When of all device work only ``some`` ran, piece by piece."""
         others = self.work.take(~np.isin(self.work.row, some.row)).time
-        return Pieces(some.row, some.start, some.end).during(subtract(some.time, others))
+        return some.during(subtract(some.time, others))
 
     def runtime_calls(self, pattern: re.Pattern[str]) -> Ints:
         """Rows of runtime calls whose name begins like ``pattern``, within what is judged."""
@@ -367,7 +350,7 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
     def idle_in(self, rows: Ints, gaps: Gaps) -> Pieces:
         """The parts of some spans in ``gaps``, on a host alone all of them."""
         found = self.pieces(rows)
-        return found.during(union(gaps.start, gaps.end)) if self.has_device else found
+        return found.during(gaps.time) if self.has_device else found
 
     def lifted(self, pieces: Pieces, among: Mask) -> Pieces:
         """Those of some pieces that lie in spans of a mask, each as a piece of the innermost of these."""
@@ -458,7 +441,7 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
         by_length = np.argsort(end - begin, kind="stable")
         longest[between[by_length]] = by_length
         call = longest[between[order[last[after]]]]
-        length = np.minimum((gaps.end - gaps.start)[after], (end - begin)[call])
+        length = np.minimum(gaps.length[after], (end - begin)[call])
         return Pieces(row[call], gaps.end[after] - length, gaps.end[after])
 
     def overhead(self, loading: bool) -> Ints:

@@ -16,7 +16,8 @@ from torch_tb_profiler.analysis.efficiency.rates import representatives
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.findings.candidate import Candidate, Pieces
 from torch_tb_profiler.analysis.findings.edits import work_takes
-from torch_tb_profiler.analysis.findings.rule_context import RuleContext, Work
+from torch_tb_profiler.analysis.findings.gaps import Work
+from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.peaks import achievable_share
 from torch_tb_profiler.patterns import regex

@@ -33,7 +33,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     pieces = Pieces(path.row[piece], start, end)
     places = _places(context, pieces.row)
     # While the device still works, the host holds nothing up.
-    idle = measure(union(context.gaps.start, context.gaps.end), start, end)
+    idle = measure(context.gaps.time, start, end)
     quiet, length = places < 0, end - start
     # Where nothing was recorded, long stretches tell what short ones do not, at the edges of a recording as well.
     idle[quiet] = measure(subtract(context.windows, context.work.time), start, end)[quiet]

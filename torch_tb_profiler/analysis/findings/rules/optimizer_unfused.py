@@ -15,7 +15,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.findings.edits import host_takes, together, work_scaled
-from torch_tb_profiler.analysis.findings.rule import Candidate, Pieces, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
 
@@ -55,7 +55,7 @@ def _on_device(context: RuleContext, region: Ints) -> Candidate | None:
         return None
     gaps = context.gaps.take(context.gaps.for_host & (context.gaps.launch >= 0))
     gaps = gaps.take(_inside(context, region, gaps.launch))
-    waits = Pieces(gaps.next, gaps.start, gaps.end).during(context.when(region))
+    waits = gaps.during(context.when(region))
     short, passes = own.take(length <= BRIEF), _passes(context, region)
     fewer = work_scaled(short.row, 1 / max(passes, 1.0))
     return Candidate(

@@ -127,13 +127,13 @@ def idle_other(context: RuleContext) -> Claims:
     no launch was recorded: for a reason that the trace does not show, so no saving is promised.
     """
     gaps = context.gaps.take(~pauses(context.gaps) & ~context.gaps.for_host)
-    if not gaps.length or gaps.length < THRESHOLD * context.windows.length:
+    if not gaps.total or gaps.total < THRESHOLD * context.windows.length:
         return None
-    order = np.argsort(gaps.start - gaps.end, kind="stable")
+    order = np.argsort(-gaps.length, kind="stable")
     numbers = {
-        "idle": gaps.length / len(context.steps),
+        "idle": gaps.total / len(context.steps),
         "gaps": len(gaps.start) / len(context.steps),
-        "median_gap": float(np.median(gaps.end - gaps.start)),
+        "median_gap": float(np.median(gaps.length)),
     }
-    row = gaps.next[order]
+    row = gaps.row[order]
     return without_time(numbers, row[row >= 0])

@@ -115,12 +115,12 @@ def launch_bound(context: RuleContext) -> Claims:
     own. Likely.
     """
     gaps = context.gaps.take(context.gaps.for_host & (context.gaps.launch >= 0))
-    gaps = gaps.take(gaps.end - gaps.start <= SHORT_GAP)
+    gaps = gaps.take(gaps.length <= SHORT_GAP)
     if len(gaps.start) < LAUNCHES * len(context.steps):
         return None
     work = context.work.take(context.work.kernel)
     length, steps = work.length[np.isin(work.row, context.within(work.row))], len(context.steps)
-    in_operators = int(measure(context.host_busy, gaps.start, gaps.end).sum()) / gaps.length
+    in_operators = int(measure(context.host_busy, gaps.start, gaps.end).sum()) / gaps.total
     numbers = {"gaps": len(gaps.start) / steps, "in_operators": in_operators}
     if len(length):
         numbers |= {"kernels": len(length) / steps, "median_kernel": float(np.median(length))}
@@ -165,22 +165,21 @@ def idle_queue(context: RuleContext) -> Claims:
     launch = context.facts["span_links"]["launch"]
     of_graph = context.mask(context.rows_named(context.of_role(Role.RUNTIME), GRAPH_LAUNCH.match))
     inside = (gaps.before >= 0) & (launch[gaps.before] == gaps.launch) & of_graph[gaps.launch]
-    length, steps = gaps.end - gaps.start, len(context.steps)
+    length, steps = gaps.length, len(context.steps)
     within = int(length[inside].sum())
     numbers = {"gaps": len(length) / steps, "median_gap": float(np.median(length))}
     if within:
         numbers["inside"] = within / steps
-    words = {"attempt": _IN_GRAPH} if 2 * within > gaps.length else {}
-    pauses_of = Pieces(gaps.next, gaps.start, gaps.end)
-    return Candidate(pauses_of, numbers, words, edit=_without(gaps))
+    words = {"attempt": _IN_GRAPH} if 2 * within > gaps.total else {}
+    return Candidate(gaps, numbers, words, edit=_without(gaps))
 
 
 def _without(gaps: Gaps) -> Edit:
     """No work pauses by more than the gap before it that was found."""
 
     def edit(scene: Scene, durations: Durations) -> None:
-        place = positions_of(scene.graph.work.row, gaps.next)
-        length = (gaps.end - gaps.start)[place >= 0]
+        place = positions_of(scene.graph.work.row, gaps.row)
+        length = gaps.length[place >= 0]
         place = place[place >= 0]
         lead = durations.lead[place]
         durations.lead[place] = np.minimum(lead, np.maximum(lead - length, 0))

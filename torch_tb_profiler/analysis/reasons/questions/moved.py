@@ -29,7 +29,7 @@ from torch_tb_profiler.analysis.findings.edits import (
     together,
     work_takes,
 )
-from torch_tb_profiler.analysis.findings.gaps import LATENCY
+from torch_tb_profiler.analysis.findings.gaps import LATENCY, Work
 from torch_tb_profiler.analysis.findings.rule import (
     Candidate,
     Claims,
@@ -37,7 +37,6 @@ from torch_tb_profiler.analysis.findings.rule import (
     Reach,
     RuleContext,
 )
-from torch_tb_profiler.analysis.findings.rule_context import Work
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit

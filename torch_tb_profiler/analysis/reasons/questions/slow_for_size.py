@@ -33,6 +33,7 @@ from torch_tb_profiler.analysis.findings.edits import (
     work_scaled,
     work_takes,
 )
+from torch_tb_profiler.analysis.findings.gaps import Work
 from torch_tb_profiler.analysis.findings.lines import line_of
 from torch_tb_profiler.analysis.findings.rule import (
     DEVICE,
@@ -44,7 +45,6 @@ from torch_tb_profiler.analysis.findings.rule import (
     RuleContext,
     without_time,
 )
-from torch_tb_profiler.analysis.findings.rule_context import Work
 from torch_tb_profiler.analysis.findings.workloads import (
     LONG_KERNEL,
     achievable_time,

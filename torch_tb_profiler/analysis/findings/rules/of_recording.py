@@ -70,7 +70,7 @@ def python_tracing(context: RuleContext) -> Claims:
     length = context.windows.length
     if not len(frames) or len(frames) * 1_000_000 < FRAMES_PER_MS * length:
         return None
-    if context.has_device and context.gaps.take(context.gaps.for_host).length < HOST_SHARE * length:
+    if context.has_device and context.gaps.take(context.gaps.for_host).total < HOST_SHARE * length:
         return None
     return without_time({"frames": len(frames) / len(context.steps)})
 

@@ -55,14 +55,14 @@ class Pieces(msgspec.Struct, frozen=True):
         return union(self.start, self.end)
 
     @property
-    def length(self) -> Ints:
+    def lengths(self) -> Ints:
         """How long each is, ns."""
         return self.end - self.start
 
     @property
     def total(self) -> int:
         """The sum of their lengths, ns."""
-        return int(self.length.sum())
+        return int(self.lengths.sum())
 
 
 class Candidate(msgspec.Struct, frozen=True):

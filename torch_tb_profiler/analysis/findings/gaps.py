@@ -62,7 +62,7 @@ class Gaps(Pieces, frozen=True):
 
 def pauses(gaps: Gaps) -> Mask:
     """Which gaps are short and had their next work launched."""
-    return np.asarray(gaps.queued & (gaps.length <= SHORT_PAUSE))
+    return np.asarray(gaps.queued & (gaps.lengths <= SHORT_PAUSE))
 
 
 def find_gaps(work: Work, spans: Table, windows: Intervals) -> Gaps:
@@ -87,4 +87,4 @@ def find_gaps(work: Work, spans: Table, windows: Intervals) -> Gaps:
     both = zip(astuple(whole), astuple(rest.take(until < stop)), strict=True)
     every = Gaps(*(np.concatenate(two) for two in both))
     order = np.argsort(every.start, kind="stable")
-    return every.take(order[every.length[order] > 0]).during(windows)
+    return every.take(order[every.lengths[order] > 0]).during(windows)

@@ -441,7 +441,7 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
         by_length = np.argsort(end - begin, kind="stable")
         longest[between[by_length]] = by_length
         call = longest[between[order[last[after]]]]
-        length = np.minimum(gaps.length[after], (end - begin)[call])
+        length = np.minimum(gaps.lengths[after], (end - begin)[call])
         return Pieces(row[call], gaps.end[after] - length, gaps.end[after])
 
     def overhead(self, loading: bool) -> Ints:

@@ -45,7 +45,7 @@ def beyond_least(context: RuleContext, some: Work, time: Array) -> Pieces:
     it) that it needs at least.
     """
     alone = context.alone(some)
-    needed = np.ceil(np.nan_to_num(np.minimum(time, some.length))).astype(np.int64)
+    needed = np.ceil(np.nan_to_num(np.minimum(time, some.lengths))).astype(np.int64)
     position = positions_of(some.row, alone.row)
     start = np.maximum(alone.start, some.start[position] + needed[position])
     return Pieces(alone.row, start, np.maximum(start, alone.end))
@@ -60,7 +60,7 @@ def beyond_peaks(context: RuleContext, some: Work, in_half: bool) -> Candidate |
         return None
     least = ideal_times(context.trace, context.insight, some.row, context.peaks, in_half)
     reached = achievable_time(context, least.time, least.workload)
-    unknown, dur = np.isnan(reached), some.length
+    unknown, dur = np.isnan(reached), some.lengths
     return Candidate(
         beyond_least(context, some, least.time),
         {"kernels": context.per_step(some.row)},
@@ -86,7 +86,7 @@ def judged_share(context: RuleContext) -> float | None:
     None without such kernels.
     """
     work = context.kernels
-    dur = work.length
+    dur = work.lengths
     if not dur.sum():
         return None
     least = ideal_times(context.trace, context.insight, work.row, context.peaks)
@@ -103,7 +103,7 @@ def largest(context: RuleContext, some: Work) -> int:
     like = representatives(context.insight["workloads"])[workload[workload >= 0]]
     if not len(like):
         return -1
-    return int(np.bincount(like, weights=some.length[workload >= 0]).argmax())
+    return int(np.bincount(like, weights=some.lengths[workload >= 0]).argmax())
 
 
 def roof(context: RuleContext, workload: int) -> str:

@@ -35,22 +35,19 @@ def _claim(context: RuleContext) -> Candidate | None:
         any(kind in name for name in names) for kind in ("_SingleProcess", "_MultiProcessing")
     )
     seen = unique_values(row if context.has_device else context.within(row))
-    return Candidate(
-        idle,
-        {
-            "batches": len(seen) / len(context.steps),
-            "longest": int(context.spans["dur"][seen].max(initial=0)),
-            "single_process": float(single and not several),
-            "worker_processes": float(several and not single),
-        },
-        {"action": "Prepare batches in more, or faster, workers"}
-        if several
-        else {"fact": "num_workers=0; longest wait {longest}"}
-        if single
-        else {},
-        change=change,
-        edit=None if change else host_skips(loads),
-    )
+    words = {}
+    if several:
+        words["action"] = "Prepare batches in more, or faster, workers"
+    elif single:
+        words["fact"] = "num_workers=0; longest wait {longest}"
+    numbers = {
+        "batches": len(seen) / len(context.steps),
+        "longest": int(context.spans["dur"][seen].max(initial=0)),
+        "single_process": float(single and not several),
+        "worker_processes": float(several and not single),
+    }
+    edit = None if change else host_skips(loads)
+    return Candidate(idle, numbers, words, change=change, edit=edit)
 
 
 def _own_loaders(context: RuleContext) -> Ints:

@@ -59,7 +59,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     start, end = host.start[long], host.end[long] - usual
     running = Pieces(host.span[others].astype(np.int64), host.start[others], host.end[others])
     shown, steps = running.during(union(start, end)), len(context.steps)
-    chief, _ = costliest(context.spans["name"][shown.row], shown.length)
+    chief, _ = costliest(context.spans["name"][shown.row], shown.lengths)
     return Candidate(
         shown,
         {"taken": int((end - start).sum()) / steps, "stretches": len(long) / steps},

@@ -97,8 +97,8 @@ def _kernels(context: RuleContext, start: Ints, end: Ints, length: Array) -> tup
     work = context.work.take(context.work.launch >= 0)
     place = window_at(start, end, context.spans["start"][work.launch])
     some = work.take(place >= 0)
-    least = np.minimum(some.length, BRIEF)
-    return some.row, np.maximum(some.length / length[place[place >= 0]], least)
+    least = np.minimum(some.lengths, BRIEF)
+    return some.row, np.maximum(some.lengths / length[place[place >= 0]], least)
 
 
 QUESTION = Question(__name__)

@@ -47,15 +47,13 @@ def _claim(context: RuleContext) -> Candidate | None:
 def _on_device(context: RuleContext, region: Ints) -> Candidate | None:
     spans, work = context.spans, context.work
     launched = work.take((work.launch >= 0) & work.kernel)
-    inside = _inside(context, region, launched.launch)
-    own = launched.take(inside)
-    length = own.length
+    own = launched.take(_inside(context, region, launched.launch))
+    length = own.lengths
     joined = context.named(own.row, _JOINED.match)
     if len(own.row) < MANY * len(region) or joined.mean() > 0.5 or np.median(length) > SHORT:
         return None
     gaps = context.gaps.take(context.gaps.for_host & (context.gaps.launch >= 0))
-    gaps = gaps.take(_inside(context, region, gaps.launch))
-    waits = gaps.during(context.when(region))
+    waits = gaps.take(_inside(context, region, gaps.launch)).during(context.when(region))
     short, passes = own.take(length <= BRIEF), _passes(context, region)
     fewer = work_scaled(short.row, 1 / max(passes, 1.0))
     return Candidate(

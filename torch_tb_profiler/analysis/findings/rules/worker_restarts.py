@@ -32,15 +32,10 @@ def _claim(context: RuleContext) -> Candidate | None:
     row = context.within(np.flatnonzero(makes | ends))
     if not makes.any():
         return None
-    return Candidate(
-        context.pieces(row),
-        {
-            "restarts": len(context.within(np.flatnonzero(makes))) / len(context.steps),
-            "processes": len(starts) / len(context.steps),
-            "taken": context.when(row).length / len(context.steps),
-        },
-        edit=host_skips(row),
-    )
+    counts = {"restarts": len(context.within(np.flatnonzero(makes))), "processes": len(starts)}
+    numbers = {key: count / len(context.steps) for key, count in counts.items()}
+    numbers["taken"] = context.when(row).length / len(context.steps)
+    return Candidate(context.pieces(row), numbers, edit=host_skips(row))
 
 
 QUESTION = Question(__name__)

@@ -129,11 +129,11 @@ def idle_other(context: RuleContext) -> Claims:
     gaps = context.gaps.take(~pauses(context.gaps) & ~context.gaps.for_host)
     if not gaps.total or gaps.total < THRESHOLD * context.windows.length:
         return None
-    order = np.argsort(-gaps.length, kind="stable")
+    order = np.argsort(-gaps.lengths, kind="stable")
     numbers = {
         "idle": gaps.total / len(context.steps),
         "gaps": len(gaps.start) / len(context.steps),
-        "median_gap": float(np.median(gaps.length)),
+        "median_gap": float(np.median(gaps.lengths)),
     }
     row = gaps.row[order]
     return without_time(numbers, row[row >= 0])

@@ -191,14 +191,14 @@ def _by_time(context: RuleContext, steps: Ints) -> Candidate | None:
     if growth <= 0:
         return None
     for what, part, step in _functions(context, steps, growth):
-        time = np.bincount(step, part.length, len(steps))
+        time = np.bincount(step, part.lengths, len(steps))
         own, rest = (_slope(steps, one) for one in (time, wall[steps] - time))
         alone = rest / max((wall[steps] - time).mean(), 1) < FLAT * own / max(time.mean(), 1)
         # All that a program does is what it is there for.
         if own < HOLDS * growth or not alone or time.sum() >= WHOLE * wall[steps].sum():
             continue
         left = np.minimum(own / np.maximum(time, 1), 1)[step]
-        start = part.start + np.rint(left * part.length).astype(np.int64)
+        start = part.start + np.rint(left * part.lengths).astype(np.int64)
         more = f"it takes {format_ns(own)} longer in each step than in the one before"
         first, last = (format_ns(float(time[at])) for at in (0, -1))
         return Candidate(

@@ -87,7 +87,7 @@ def small_collectives(context: RuleContext) -> Claims:
     numbers = {
         "collectives": len(found.row) / steps,
         "buckets": float(found.last.sum()) / steps,
-        "each": float(np.median(shown.length)),
+        "each": float(np.median(shown.lengths)),
         "total": shown.total / steps,
     }
     # Where DistributedDataParallel calls them, a bucket is its own.
@@ -115,11 +115,11 @@ def launch_bound(context: RuleContext) -> Claims:
     own. Likely.
     """
     gaps = context.gaps.take(context.gaps.for_host & (context.gaps.launch >= 0))
-    gaps = gaps.take(gaps.length <= SHORT_GAP)
+    gaps = gaps.take(gaps.lengths <= SHORT_GAP)
     if len(gaps.start) < LAUNCHES * len(context.steps):
         return None
     work = context.work.take(context.work.kernel)
-    length, steps = work.length[np.isin(work.row, context.within(work.row))], len(context.steps)
+    length, steps = work.lengths[np.isin(work.row, context.within(work.row))], len(context.steps)
     in_operators = int(measure(context.host_busy, gaps.start, gaps.end).sum()) / gaps.total
     numbers = {"gaps": len(gaps.start) / steps, "in_operators": in_operators}
     if len(length):
@@ -165,7 +165,7 @@ def idle_queue(context: RuleContext) -> Claims:
     launch = context.facts["span_links"]["launch"]
     of_graph = context.mask(context.rows_named(context.of_role(Role.RUNTIME), GRAPH_LAUNCH.match))
     inside = (gaps.before >= 0) & (launch[gaps.before] == gaps.launch) & of_graph[gaps.launch]
-    length, steps = gaps.length, len(context.steps)
+    length, steps = gaps.lengths, len(context.steps)
     within = int(length[inside].sum())
     numbers = {"gaps": len(length) / steps, "median_gap": float(np.median(length))}
     if within:
@@ -179,7 +179,7 @@ def _without(gaps: Gaps) -> Edit:
 
     def edit(scene: Scene, durations: Durations) -> None:
         place = positions_of(scene.graph.work.row, gaps.row)
-        length = gaps.length[place >= 0]
+        length = gaps.lengths[place >= 0]
         place = place[place >= 0]
         lead = durations.lead[place]
         durations.lead[place] = np.minimum(lead, np.maximum(lead - length, 0))

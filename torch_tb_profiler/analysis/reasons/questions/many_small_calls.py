@@ -246,27 +246,22 @@ def _found(
     edit = stretches_take(track, started, ended, remains / np.maximum(time, 1))
     if context.has_device:
         within = context.launched_during(track, started, ended)
-        brief = context.work.take(within & (context.work.length <= BRIEF))
+        brief = context.work.take(within & (context.work.lengths <= BRIEF))
         edit = together(edit, work_scaled(brief.row, 1 / float(np.median(rounds))))
     same, _ = costliest(calls.name[chosen], length)
-    return Candidate(
-        Pieces(row, start, end),
-        {
-            "taken": int(time.sum()) / steps,
-            "operators": len(row) / steps,
-            "calls": int(same.sum()) / steps,
-            "each": float(np.median(length[same])),
-            "rounds": float(np.median(rounds)),
-            "backward": int(time[len(row) :].sum()) / steps,
-        },
-        {
-            "operator": context.trace.strings[int(calls.name[chosen[same][0]])],
-            "what": "operators over the parameters" if over_parameters else "small operators",
-            "parameters": "yes" if over_parameters else "",
-            "attempt": " ".join(_FOREACH.split()) if over_parameters else "",
-        },
-        edit=edit,
-    )
+    numbers = {
+        "taken": int(time.sum()) / steps,
+        "operators": len(row) / steps,
+        "calls": int(same.sum()) / steps,
+        "each": float(np.median(length[same])),
+        "rounds": float(np.median(rounds)),
+        "backward": int(time[len(row) :].sum()) / steps,
+    }
+    words = {"operator": calls.text(chosen[same][0]), "what": "small operators"}
+    if over_parameters:
+        words |= {"what": "operators over the parameters", "parameters": "yes"}
+        words["attempt"] = " ".join(_FOREACH.split())
+    return Candidate(Pieces(row, start, end), numbers, words, edit=edit)
 
 
 def _with_pauses(context: RuleContext, row: Ints, stretch: Ints) -> tuple[Ints, Ints]:

@@ -320,7 +320,7 @@ def exposed_copies(context: RuleContext) -> Claims:
     pageable = context.named(copies.row, _PAGEABLE.match)
     if not len(copies.row):
         return None
-    numbers = {"pageable": float(np.mean(pageable)), "longest": int(copies.length.max())}
+    numbers = {"pageable": float(np.mean(pageable)), "longest": int(copies.lengths.max())}
     if rate := context.copy_rate(copies):
         numbers["rate"] = rate
     found = _alone(context, copies, numbers)
@@ -328,7 +328,7 @@ def exposed_copies(context: RuleContext) -> Claims:
     hidden = intersect(context.windows, others).length
     taken = int(measure(context.windows, found.shown.start, found.shown.end).sum())
     left = max(1 - hidden / taken, 0.0) if taken else 0.0
-    return replace(found, edit=work_takes(copies.row, copies.length * left))
+    return replace(found, edit=work_takes(copies.row, copies.lengths * left))
 
 
 def _alone(context: RuleContext, copies: Work, numbers: dict[str, float]) -> Candidate:

@@ -27,9 +27,8 @@ from torch_tb_profiler.store.insight_schema import PathCause
 def _claim(context: RuleContext) -> Candidate | None:
     table, spans = context.insight["collectives"], context.spans
     forward = np.sort(spans["start"][context.training.differentiated])
-    reduces = name_mask(context.insight.strings, table["kind"], lambda text: "reduce" in text)[
-        table["kind"]
-    ]
+    says = name_mask(context.insight.strings, table["kind"], lambda text: "reduce" in text)
+    reduces = says[table["kind"]]
     row = np.flatnonzero(reduces & np.isin(table["step"], context.steps) & (table["host"] >= 0))
     if not len(row) or not len(forward):
         return None
@@ -41,17 +40,10 @@ def _claim(context: RuleContext) -> Candidate | None:
     if not len(chosen):
         return None
     event, host = (table[key][chosen].astype(np.int64) for key in ("event", "host"))
-    start, end = table["start"][chosen], table["end"][chosen]
-    steps = len(context.steps)
-    return Candidate(
-        Pieces(event, start, end),
-        {
-            "passes": passes / steps,
-            "again": len(chosen) / steps,
-            "taken": int((end - start).sum()) / steps,
-        },
-        edit=calls_gone(unique_values(host, event), event),
-    )
+    shown = Pieces(event, table["start"][chosen], table["end"][chosen])
+    counts = {"passes": passes, "again": len(chosen), "taken": shown.total}
+    numbers = {key: count / len(context.steps) for key, count in counts.items()}
+    return Candidate(shown, numbers, edit=calls_gone(unique_values(host, event), event))
 
 
 def _of_gradients(context: RuleContext, host: Ints, begin: Ints, forward: Ints) -> Ints:

@@ -73,7 +73,9 @@ def _claim(context: RuleContext) -> Claims:
 
 
 def _numbered(context: RuleContext, calls: Calls, varies: set[Shape]) -> _Values:
-    n, kind, module = len(calls.row), calls.kind, _modules(context, calls)
+    n, kind = len(calls.row), calls.kind
+    module = context.home(calls.row, context.training.modules)
+    module = picked(context.spans["name"], module)
     changed = _changed(context)
     varies = changed | varies
     drawn, made, inside, several = _told_by_name(context, calls)
@@ -178,13 +180,6 @@ def _flags(
         pure[value] = constant[at], steady[at]
         there.make(value, number, use.makes, is_several)
     return np.array((again, sure, constant, steady), np.bool_)
-
-
-def _modules(context: RuleContext, calls: Calls) -> Ints:
-    """The module instance around each call, number of its name; −1 none."""
-    modules = context.mask(context.training.modules)
-    module = climb(context.parent, calls.row.astype(np.int64), modules)
-    return picked(context.spans["name"], module)
 
 
 def _told_by_name(context: RuleContext, calls: Calls) -> tuple[Mask, Mask, Mask, Mask]:

@@ -246,7 +246,7 @@ def double_precision(context: RuleContext) -> Claims:
     return Candidate(
         shown,
         {"operators": context.per_step(shown.row), "double": shown.total / steps},
-        {"largest": context.most_named(named, shown.length), "entry": _entry(context, typed)},
+        {"largest": context.most_named(named, shown.lengths), "entry": _entry(context, typed)},
         edit=together(own_time_takes(host, 0.5), work_scaled(work.row, factor)),
     )
 
@@ -434,7 +434,7 @@ def unaligned_shapes(context: RuleContext) -> Claims:
     unaligned = work.take(context.named(work.row, loads_unaligned))
     candidate = beyond_peaks(context, unaligned, False)
     if candidate is not None:
-        longest = unaligned.row[np.argmax(unaligned.length)]
+        longest = unaligned.row[np.argmax(unaligned.lengths)]
         name = context.name_of(longest)
         candidate.words["padding"] = padding(context, largest(context, unaligned), name)
     return candidate
@@ -448,21 +448,21 @@ def few_blocks(context: RuleContext) -> Claims:
     """
     work = context.kernels
     blocks = device_arguments(context.trace, work.row, ("blocks_per_sm",))["blocks_per_sm"]
-    chosen = (blocks > 0) & (blocks < 1) & (work.length >= LONG_KERNEL)
+    chosen = (blocks > 0) & (blocks < 1) & (work.lengths >= LONG_KERNEL)
     if not chosen.any():
         return None
     some, blocks = work.take(chosen), blocks[chosen]
-    end = some.start + ((1 - blocks) * some.length).astype(np.int64)
+    end = some.start + ((1 - blocks) * some.lengths).astype(np.int64)
     idle = Pieces(some.row, some.start, end)
     numbers = {
         "kernels": len(some.row) / len(context.steps),
-        "blocks_per_sm": float(np.average(blocks, weights=some.length)),
+        "blocks_per_sm": float(np.average(blocks, weights=some.lengths)),
     }
     return Candidate(
         idle.during(subtract(idle.time, _beside_another(context.work))),
         numbers,
         {"largest": described(context, largest(context, some))},
-        edit=work_takes(some.row, blocks * some.length),
+        edit=work_takes(some.row, blocks * some.lengths),
     )
 
 
@@ -484,13 +484,13 @@ def far_from_peak(context: RuleContext) -> Claims:
     their family (``hardware/peaks.py``). Likely.
     """
     kernels = context.kernels
-    work = kernels.take(kernels.length >= LONG_KERNEL)
+    work = kernels.take(kernels.lengths >= LONG_KERNEL)
     if not len(work.row):
         return None
     least = ideal_times(context.trace, context.insight, work.row, context.peaks)
     known: Mask = ~np.isnan(least.time) & (least.workload >= 0)
     work, time, workload = work.take(known), least.time[known], least.workload[known]
-    dur, reachable = work.length, achievable_time(context, time, workload)
+    dur, reachable = work.lengths, achievable_time(context, time, workload)
     first, group = group_rows((workload,))
     gain, needed, length = (
         np.bincount(group, weights=values)

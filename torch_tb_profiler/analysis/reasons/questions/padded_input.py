@@ -43,15 +43,22 @@ def _claim(context: RuleContext) -> Claims:
             if (works := _works_on(calls, names, place[place > at], length, shape))
         ]
 
-    parts = []
-    for place, found in blocks(calls.step, [calls.kind], look):
-        for length, longest, numbers in found:
-            at, *works = place[numbers].tolist()
-            line = int(calls.line[at])
-            told = {"length": length, "longest": longest, "padding": 1 - longest / length}
-            why = f"It is padded in {context.facts.strings[line]}" if line >= 0 else ""
-            parts.append((0, Part(dict.fromkeys(works, longest / length), told, {"why": why})))
-    return calls.claims(parts)
+    padded = [
+        (longest, length, *place[numbers].tolist())
+        for place, found in blocks(calls.step, [calls.kind], look)
+        for length, longest, numbers in found
+    ]
+    if not padded:
+        return None
+    # What is said is of the longest part.
+    longest, length, at, *_ = max(padded, key=lambda one: one[0])
+    line = int(calls.line[at])
+    why = f"It is padded in {context.facts.strings[line]}" if line >= 0 else ""
+    told = {"length": length, "longest": longest, "padding": 1 - longest / length}
+    return calls.claims(
+        (0, Part(dict.fromkeys(works, part / whole), told, {"why": why}))
+        for part, whole, _, *works in padded
+    )
 
 
 def _padded(calls: Calls, names: list[str], place: Ints) -> list[tuple[int, int, int, Shape]]:

@@ -9,6 +9,7 @@ of the operator's schema::
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
 import msgspec
@@ -115,6 +116,12 @@ class Call(msgspec.Struct, frozen=True):
         """
         argument = self.inputs[index] if 0 <= index < len(self.inputs) else None
         return argument if isinstance(argument, Tensor) else None
+
+    @property
+    def every(self) -> Iterator[Tensor]:
+        """All tensors among its arguments, those in lists too."""
+        for argument in self.inputs:
+            yield from (argument,) if isinstance(argument, Tensor) else argument or ()
 
     def need(self, index: int) -> Tensor:
         """``tensor``, raises Unrecorded without one."""

@@ -16,7 +16,11 @@ def test_each_position_is_in_the_block_of_its_label_and_blocks_are_alike_where_a
     rows: list[tuple[int, int, bool]],
 ) -> None:
     label, kind, flag = (np.array([row[at] for row in rows], np.int64) for at in range(3))
-    found = [(place.tolist(), number) for place, number in blocks(label, kind, flag != 0)]
+    looked = iter(range(len(rows)))
+    found = [
+        (place.tolist(), number)
+        for place, number in blocks(label, [kind, flag != 0], lambda place: next(looked))
+    ]
     by_label = {
         one: [at for at, row in enumerate(rows) if row[0] == one]
         for one in sorted(set(label.tolist()))

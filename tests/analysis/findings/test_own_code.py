@@ -326,9 +326,53 @@ def test_workers_started_anew() -> None:
     assert "worker_restarts" not in rules(made(loop([own[:2]] * 4)))
 
 
-@pytest.mark.parametrize("fix", fixes(), ids=lambda fix: fix.what)
-def test_each_row_of_the_catalogue_is_for_its_example(fix: Fix) -> None:
-    assert known_fix(fix.example) == fix
+EXAMPLES = """
+<built-in function collect>
+<built-in function sleep>
+torch/nn/utils/clip_grad.py(200): clip_grad_norm_
+torch/serialization.py(960): save
+torch/serialization.py(1200): load
+torch/distributed/checkpoint/state_dict_saver.py(70): save
+copy.py(118): deepcopy
+torch/optim/swa_utils.py(270): update_parameters
+torch/utils/tensorboard/writer.py(490): add_histogram
+site-packages/wandb/sdk/wandb_run.py(1800): log
+logging/__init__.py(1090): emit
+<built-in function print>
+torch/_tensor_str.py(600): _str
+<built-in method item of Tensor object at 0x7f0>
+torch/cuda/memory.py(220): empty_cache
+site-packages/pandas/core/frame.py(1500): iterrows
+site-packages/PIL/Image.py(2200): resize
+<built-in method tensor of type object at 0x7f0>
+<built-in method findall of re.Pattern object at 0x7f0>
+json/__init__.py(274): load
+json/encoder.py(205): iterencode
+multiprocessing/reduction.py(50): dumps
+<built-in method dump of _pickle.Pickler object at 0x7f0>
+subprocess.py(500): run
+urllib/request.py(180): urlopen
+<built-in function fsync>
+site-packages/matplotlib/figure.py(3300): savefig
+site-packages/sklearn/metrics/_ranking.py(600): roc_auc_score
+site-packages/transformers/tokenization_utils_base.py(3000): encode
+site-packages/transformers/models/llama/modeling_llama.py(200): eager_attention_forward
+aten::_linalg_svd
+aten::_linalg_eigh
+aten::linalg_inv
+aten::sort
+aten::nonzero
+torch/distributed/distributed_c10d.py(2300): all_gather_object
+<built-in method index of list object at 0x7f0>
+"""
+"""A name that each row of the catalogue is for, as profilers write it, in their order."""
+
+
+@pytest.mark.parametrize(
+    ("fix", "example"), [*zip(fixes(), EXAMPLES.strip().splitlines(), strict=True)]
+)
+def test_each_row_of_the_catalogue_is_for_its_example(fix: Fix, example: str) -> None:
+    assert known_fix(example) == fix
     assert fix.source[1].startswith("https://")
     assert fix.attempt.endswith(".")
     assert not fix.what.endswith(".")

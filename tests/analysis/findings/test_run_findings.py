@@ -8,11 +8,13 @@ from typing import Any, cast
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import astuple
 
 from tests.examples import examples
 from tests.views.test_headlines import judged, of_step
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.findings.run_findings import with_verdict
+from torch_tb_profiler.analysis.what_if.outcomes import BY_CERTAINTY
 
 MS = 1_000_000
 STEP = 100 * MS
@@ -29,7 +31,8 @@ def saving(rule: str, certainty: str, gain: int, row: int) -> dict[str, Any]:
         "rule": rule,
         "costs": True,
         "certainty": certainty,
-        "recoverable_ns": gain,
+        **dict.fromkeys(("recoverable_ns", "acted_ns", "mean_saved_ns"), gain),
+        "reach": astuple(BY_CERTAINTY[certainty]),
         "share": gain / STEP,
         "artefact": False,
         "once": None,

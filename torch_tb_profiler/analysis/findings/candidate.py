@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 import msgspec
 import numpy as np
+from msgspec.structs import astuple, replace
 
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, union
 from torch_tb_profiler.analysis.what_if.simulation import Edit
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, Mask
 
 Certainty = Literal["certain", "likely", "theoretical"]
 """certain: the time is on the critical path and the change removes it. likely: the change reaches what
@@ -21,13 +23,53 @@ THRESHOLD = 0.02
 """Least share of the step that is worth a finding."""
 
 
+_Own = TypeVar("_Own", bound="Pieces")
+
+
+class Pieces(msgspec.Struct, frozen=True):
+    """When spans, or parts of them, happen: rows of spans, begins and ends, ns; int64 of shape (pieces,). A row may occur more than once."""
+
+    row: Ints
+    start: Ints
+    end: Ints
+
+    def take(self: _Own, chosen: Mask | Ints) -> _Own:
+        """Those of a mask, or at some places."""
+        return type(self)(*(column[chosen] for column in astuple(self)))
+
+    def during(self: _Own, time: Intervals) -> _Own:
+        """The parts of them within some time."""
+        piece, start, end = shared(self.start, self.end, time)
+        return replace(self.take(piece), start=start, end=end)
+
+    def __add__(self, other: Pieces) -> Pieces:
+        return Pieces(
+            np.concatenate((self.row, other.row)),
+            np.concatenate((self.start, other.start)),
+            np.concatenate((self.end, other.end)),
+        )
+
+    @property
+    def time(self) -> Intervals:
+        """The time that any of them takes."""
+        return union(self.start, self.end)
+
+    @property
+    def lengths(self) -> Ints:
+        """How long each is, ns."""
+        return self.end - self.start
+
+    @property
+    def total(self) -> int:
+        """The sum of their lengths, ns."""
+        return int(self.lengths.sum())
+
+
 class Candidate(msgspec.Struct, frozen=True):
     """What a rule found, before it is simulated.
 
     Attributes:
-        row: rows of spans that show it, int64 of shape (pieces,); a row may occur more than once.
-        start, end: the time in which each piece shows it, ns, of the same shape; of pieces without
-            time, and of a candidate that costs no step time, all rows count.
+        shown: the spans that show it, and when; of pieces without time, and of a candidate that costs no step time, all rows count.
         numbers: what the texts name; times in ns.
         words: texts of the trace by what they are.
         certainty: that of the rule, unless given.
@@ -36,9 +78,7 @@ class Candidate(msgspec.Struct, frozen=True):
         unplanned: it happens once, so that it is no part of how a benchmark is built.
     """
 
-    row: Ints
-    start: Ints
-    end: Ints
+    shown: Pieces
     numbers: dict[str, float] = msgspec.field(default_factory=dict)
     words: dict[str, str] = msgspec.field(default_factory=dict)
     certainty: Certainty | None = None
@@ -69,4 +109,4 @@ def without_time(
     """A candidate that costs no step time."""
     row = np.zeros(0, np.int64) if row is None else row
     nothing = np.zeros(len(row), np.int64)
-    return Candidate(row, nothing, nothing, numbers, words or {})
+    return Candidate(Pieces(row, nothing, nothing), numbers, words or {})

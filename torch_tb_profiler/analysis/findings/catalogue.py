@@ -31,7 +31,6 @@ class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         pattern: a regular expression that matches its frame or operator.
-        example: a name, as profilers write it, that the pattern is for.
         what: what engineers call it: a noun, or a verb with -ing, that a sentence can begin with.
         attempt: what to write instead, one or two sentences.
         source: (title, address) of the page that says so.
@@ -39,7 +38,6 @@ class Fix(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     pattern: str
-    example: str
     what: str
     attempt: str
     source: tuple[str, str]
@@ -51,6 +49,11 @@ def fixes() -> tuple[Fix, ...]:
     """All rows, in the order in which they are asked; read on first use."""
     text = Path(__file__).with_suffix(".json").read_bytes()
     return msgspec.json.decode(text, type=tuple[Fix, ...])
+
+
+def words_of_fix(fix: Fix | None) -> dict[str, str]:
+    """What a finding says of a known call."""
+    return {"attempt": fix.attempt, "source": "\n".join(fix.source)} if fix else {}
 
 
 @lru_cache(4096)
@@ -83,18 +86,17 @@ def known_calls(context: RuleContext, rows: Ints, cost: Ints) -> tuple[Fix | Non
 
 def _inside(context: RuleContext, row: int) -> dict[Fix, int]:
     """The known calls within a span, and the time in each, ns."""
-    spans = context.trace["spans"]
-    end = int(spans["start"][row] + spans["dur"][row])
-    inner = np.arange(row + 1, int(np.searchsorted(spans["start"], end)))
-    inner = inner[spans["track"][inner] == spans["track"][row]]
+    end = int(context.spans["start"][row] + context.spans["dur"][row])
+    inner = np.arange(row + 1, int(np.searchsorted(context.spans["start"], end)))
+    inner = inner[context.spans["track"][inner] == context.spans["track"][row]]
     return known_within(
-        context, inner[is_one_of(spans["role"][inner], (Role.PYTHON, Role.OPERATOR))]
+        context, inner[is_one_of(context.spans["role"][inner], (Role.PYTHON, Role.OPERATOR))]
     )
 
 
 def known_within(context: RuleContext, rows: Ints) -> dict[Fix, int]:
     """The known calls among some spans, and the time in each, ns."""
-    names, name = np.unique(context.trace["spans"]["name"][rows], return_inverse=True)
+    names, name = np.unique(context.spans["name"][rows], return_inverse=True)
     found: dict[Fix, list[Ints]] = {}
     for number, text in enumerate(context.trace.strings.many(names)):
         if fix := known_fix(text):

@@ -15,13 +15,13 @@ found it.
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, picked, sum_by
 from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
 from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty
-from torch_tb_profiler.analysis.findings.operators import beneath
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit, Simulation
@@ -46,27 +46,21 @@ _BY_NAME = ("compute", "host_code")
 """Groups of causes that hold many kinds of work."""
 
 
-class Claim:
+class Claim(msgspec.Struct):
     """A candidate, and what its change acts on and saves per step, ns, arrays of shape (steps,); a total where it has no key.
 
-    behind: it saves that once the changes of the others are made, and too little before. holds: position of the claim before it that
-    most of what it removes is told of, -1 none.
+    certainty: how sure it may be called. behind: it saves that once the changes of the others are made, and too little before. holds: position
+    of the claim before it that most of what it removes is told of, -1 none.
     """
 
-    behind = False
-    holds = -1
-
-    def __init__(
-        self,
-        key: str,
-        candidate: Candidate,
-        edit: Edit | None,
-        saved: Array,
-        acted: Array | None = None,
-    ) -> None:
-        self.key, self.candidate, self.edit, self.saved = key, candidate, edit, saved
-        self.acted = saved if acted is None else acted
-        self.certainty: Certainty = candidate.certainty or "certain"
+    key: str
+    candidate: Candidate
+    edit: Edit | None
+    saved: Array
+    acted: Array
+    certainty: Certainty = "certain"
+    behind: bool = False
+    holds: int = -1
 
 
 class Removed:
@@ -74,57 +68,41 @@ class Removed:
 
     def __init__(self, unchanged: Durations) -> None:
         self._unchanged = unchanged
-        self._gone: list[Array] = []
-        self._each: list[tuple[int, list[tuple[Array, Array]]]] = []
+        self._gone = np.zeros(0)
+        self._each: list[tuple[int, Ints, Array]] = []
 
-    def _removes(self, changed: Durations) -> list[tuple[Array, Array]]:
-        """Positions of what a change shortens, and by how much: of device work and of segments."""
-        found = []
+    def _removes(self, changed: Durations) -> tuple[Ints, Array]:
+        """Positions of what a change shortens, and by how much: of device work, and behind it of segments."""
+        rows, times, before = [np.zeros(0, np.int64)], [np.zeros(0)], 0
         for part in ("work", "segment"):
-            blocks = [
-                (row[gone > 0], gone[gone > 0].astype(np.float32))
-                for row, gone in self._unchanged.less(changed, part)
-            ]
-            none = np.zeros(0, np.int32), np.zeros(0, np.float32)
-            rows, times = zip(none, *blocks, strict=True)
-            found.append((np.concatenate(rows), np.concatenate(times)))
-        return found
+            for row, gone in self._unchanged.less(changed, part):
+                rows.append(row[gone > 0] + np.int64(before))
+                times.append(gone[gone > 0].astype(np.float32))
+            before += len(getattr(self._unchanged, part))
+        return np.concatenate(rows), np.concatenate(times)
 
     def told(self, changed: Durations) -> int:
         """Which claim says most of what a change removes, where claims together say half of it; -1 none."""
-        if not self._each:
+        row, more = self._removes(changed)
+        if not self._each or not more.any():
             return -1
-        removes = self._removes(changed)
-        removed = sum(float(more.sum(dtype=np.float64)) for _, more in removes)
-        again = sum(
-            float(np.minimum(gone[row], more).sum(dtype=np.float64))
-            for gone, (row, more) in zip(self._gone, removes, strict=True)
-        )
-        if not removed or again < MOST * removed:
+        again = np.minimum(self._gone[row], more).sum(dtype=np.float64)
+        if again < MOST * more.sum(dtype=np.float64):
             return -1
-        dense = [np.zeros_like(gone) for gone in self._gone]
-        for full, (row, more) in zip(dense, removes, strict=True):
-            full[row] = more
-        shared = [
-            sum(
-                float(np.minimum(full[row], gone).sum(dtype=np.float64))
-                for full, (row, gone) in zip(dense, parts, strict=True)
-            )
-            for _, parts in self._each
-        ]
+        full = np.zeros_like(self._gone)
+        full[row] = more
+        shared = [np.minimum(full[own], gone).sum(dtype=np.float64) for _, own, gone in self._each]
         return self._each[int(np.argmax(shared))][0]
 
     def add(self, number: int, changed: Durations) -> None:
         """Notes what the change of a claim removes."""
-        removes = self._removes(changed)
+        row, more = self._removes(changed)
         if not self._each:
-            self._gone = [
-                np.zeros(len(all_of), np.float32)
-                for all_of in (self._unchanged.work, self._unchanged.segment)
-            ]
-        self._each.append((number, removes))
-        for gone, (row, more) in zip(self._gone, removes, strict=True):
-            gone[row] = np.maximum(gone[row], more)
+            self._gone = np.zeros(
+                len(self._unchanged.work) + len(self._unchanged.segment), np.float32
+            )
+        self._each.append((number, row, more))
+        self._gone[row] = np.maximum(self._gone[row], more)
 
 
 class PathTime:
@@ -136,7 +114,7 @@ class PathTime:
         self._step, self._cause, self._event = path["step"], path["cause"], path["event"]
         self._start, self._end, self._group = path["start"], path["end"], path["group"]
         self._time = self._end - self._start
-        table, spans = context.facts["steps"], context.trace["spans"]
+        table, spans = context.facts["steps"], context.spans
         self.steps, self._spans = table.n, spans.n
         self._track = picked(spans["track"], self._event)
         self._of_device = is_one_of(self._cause, (*_DEVICE, *_DEVICE_WAITS)) & (self._event >= 0)
@@ -231,8 +209,8 @@ def is_the_work(context: RuleContext, path: PathTime, candidate: Candidate, acte
     modules, or what holds most of the operators of a program that trains nothing.
     """
     # Of a program that trains, what is neither model nor optimizer is not its work, however long it takes.
-    beside = len(context.training.differentiated) and len(candidate.row)
-    if beside and context.training.housekeeping[candidate.row].all():
+    beside = len(context.training.differentiated) and len(candidate.shown.row)
+    if beside and context.training.housekeeping[candidate.shown.row].all():
         return False
     if path.all_recorded(acted, context.steps):
         # What a known fix avoids is not what a model runs for, even if next to nothing else is left.
@@ -240,9 +218,9 @@ def is_the_work(context: RuleContext, path: PathTime, candidate: Candidate, acte
     # Python of a module's own, without its operators, is not what it is there for.
     if not path.computes(acted):
         return False
-    spans = context.trace["spans"]
-    row, group = np.unique(candidate.row, return_inverse=True)
-    taken = sum_by(group, len(row), candidate.end - candidate.start)
+    spans = context.spans
+    row, group = np.unique(candidate.shown.row, return_inverse=True)
+    taken = sum_by(group, len(row), candidate.shown.end - candidate.shown.start)
     # What takes a part of a call alone leaves the call.
     row = row[(spans["role"][row] == Role.PYTHON) & (taken >= WHOLE * spans["dur"][row])]
     if not len(row):
@@ -253,9 +231,9 @@ def is_the_work(context: RuleContext, path: PathTime, candidate: Candidate, acte
         return True
     if len(context.training.differentiated):
         return False
-    inside = beneath(context, row)[context.operators]
+    inside = context.beneath(row)[context.operators]
     whole = context.when(context.operators).length
-    return bool(whole and context.when(context.operators[inside]).length > MOST * whole)
+    return context.when(context.operators[inside]).length > MOST * whole > 0
 
 
 def certainty_of(certainty: Certainty, low: float, high: float, shows: float) -> Certainty:

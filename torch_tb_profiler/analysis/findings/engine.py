@@ -24,6 +24,7 @@ found         all candidates; each with ``rule``, ``costs``, ``behind`` (it save
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -33,7 +34,7 @@ from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.beside import beside
 from torch_tb_profiler.analysis.arrays.grouping import picked, positions_of, sum_by
-from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
+from torch_tb_profiler.analysis.arrays.intervals import intersect, measure
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.unrecorded_work import LEAST_UNKNOWN, unknown_share
 from torch_tb_profiler.analysis.figures.median_step import median_step
@@ -42,6 +43,8 @@ from torch_tb_profiler.analysis.findings.candidate import (
     CERTAINTIES,
     THRESHOLD,
     Candidate,
+    Certainty,
+    Pieces,
     several,
 )
 from torch_tb_profiler.analysis.findings.catalogue import known_calls
@@ -53,7 +56,6 @@ from torch_tb_profiler.analysis.findings.claims import (
     certainty_of,
     is_the_work,
 )
-from torch_tb_profiler.analysis.findings.copies import copies_named, copy_rate
 from torch_tb_profiler.analysis.findings.lines import line_of
 from torch_tb_profiler.analysis.findings.not_judged import unsure
 from torch_tb_profiler.analysis.findings.order import GENERIC_PLACE, acted_interval
@@ -95,12 +97,12 @@ def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
     looked: dict[tuple[int, ...], RuleContext] = {}
     length = context.windows.length
     known = unknown_share(context.facts, context.steps) <= LEAST_UNKNOWN
-    busy = int(measure(context.work.busy, context.windows.start, context.windows.end).sum())
+    busy = int(measure(context.work.time, context.windows.start, context.windows.end).sum())
     plain = {
         "rows": context.steps.tolist(),
         "busy": busy / length if length and context.has_device and known else None,
         "judged": judged_share(context),
-        "copy_rate": copy_rate(context, copies_named(context, re.compile(""))),
+        "copy_rate": context.copy_rate(context.copies(re.compile(""))),
         "unsure": unsure(context),
         "replay_error": replay_error(simulation),
         "unclaimed": path.unclaimed(),
@@ -109,18 +111,18 @@ def find_findings(simulation: Simulation) -> tuple[dict[str, Any], Table]:
             for claim in findings
         ],
     }
-    return plain, _table(claims)
+    return plain, _table(claims, context.facts["steps"].n)
 
 
-def _sure(context: RuleContext, key: str, candidate: Candidate) -> Candidate:
-    """With its certainty: where much of what the device did is unknown nothing is certain, and what lies there is only possible."""
+def _sure(context: RuleContext, key: str, candidate: Candidate) -> Certainty:
+    """How certain it is: where much of what the device did is unknown nothing is certain, and what lies there is only possible."""
     certainty = candidate.certainty or RULES[key].certainty
     if unknown_share(context.facts, context.steps) > LEAST_UNKNOWN:
-        shown = union(candidate.start, candidate.end)
+        shown = candidate.shown.time
         unknown = int(measure(shown, context.unrecorded.start, context.unrecorded.end).sum())
         certainty = "theoretical" if unknown > LEAST_UNKNOWN * shown.length else certainty
         certainty = "likely" if certainty == "certain" else certainty
-    return replace(candidate, certainty=certainty)
+    return certainty
 
 
 def _can_judge(context: RuleContext) -> bool:
@@ -140,7 +142,7 @@ def _claims(
     idles, captures = kind in EXPECT_IDLE, kind == WorkloadKind.CAPTURE
 
     # A function: what is changed for one claim is let go before the next.
-    def weigh(key: str, candidate: Candidate, edit: Edit) -> None:
+    def weigh(key: str, candidate: Candidate, sure: Certainty, edit: Edit) -> None:
         rule, changed = RULES[key], simulation.changed([edit])
         planned = idles and not rule.artefact and (captures or not candidate.unplanned)
         if planned and not (changed.work < unchanged.work).any():
@@ -155,7 +157,7 @@ def _claims(
         time = path.of_steps(acted)
         saved = _saved(context, simulation, changed, change, time)
         if saved is None:
-            small.append(Claim(key, candidate, edit, nothing, time))
+            small.append(Claim(key, candidate, edit, nothing, time, sure))
             return
         unknown = path.unknown() if path.silent(acted) else np.zeros(len(saved), np.bool_)
         if rule.place >= GENERIC_PLACE:
@@ -163,7 +165,7 @@ def _claims(
             saved[unknown] = 0
             if not saved.any():
                 return
-        claim = Claim(key, candidate, edit, saved, time)
+        claim = Claim(key, candidate, edit, saved, time, sure)
         if unknown[context.steps].all() and not context.has_device:
             claim.certainty = "theoretical"
         _judge(context, simulation, claim, path.silent(acted))
@@ -181,13 +183,13 @@ def _claims(
             path.say(acted)
         claims.append(claim)
 
-    for key, candidate in _candidates(context):
+    for key, candidate, sure in _candidates(context):
         # What was changed for a claim leaves gaps between what stays.
         give_back_memory()
         if (edit := edit_of(candidate)) is None:
-            claims.append(Claim(key, candidate, None, nothing))
+            claims.append(Claim(key, candidate, None, nothing, nothing, sure))
         else:
-            weigh(key, candidate, edit)
+            weigh(key, candidate, sure, edit)
     return claims
 
 
@@ -215,11 +217,11 @@ def _instead(
 
 def _explained(claims: list[Claim], claim: Claim) -> int:
     """Position of the cause among some claims that most of the evidence of a place shows, too, and that saves a part of it worth the name; −1 none."""
-    place = union(claim.candidate.start, claim.candidate.end)
+    place = claim.candidate.shown.time
     for number, cause in enumerate(claims):
         part = cause.certainty != "theoretical" and RULES[cause.key].place < GENERIC_PLACE
         if part and cause.saved.sum() >= EXPLAINS * claim.saved.sum():
-            shown = union(cause.candidate.start, cause.candidate.end)
+            shown = cause.candidate.shown.time
             if intersect(place, shown).length >= MOST * place.length:
                 return number
     return -1
@@ -227,28 +229,21 @@ def _explained(claims: list[Claim], claim: Claim) -> int:
 
 def _judge(context: RuleContext, simulation: Simulation, claim: Claim, silent: bool) -> None:
     """Sets how certain a claim may be called."""
-    table = context.facts["steps"]
-    lengths = step_lengths(table)
-    told = counted(
-        np.rint(claim.saved).astype(np.int64),
-        claim.acted,
-        lengths,
-        context.steps,
-        median_step(context.facts, context.steps),
-        table["kind"],
-    )
+    median = median_step(context.facts, context.steps)
+    told = counted(context.facts, claim.saved, claim.acted, context.steps, median)
     if silent and claim.certainty == "certain":
         claim.certainty = "likely"
     if told is not None:
+        lengths = step_lengths(context.facts["steps"])
         spread = noise(lengths[of_one_kind(context.facts, context.steps)], replay_error(simulation))
         low, high = acted_interval(told, reach_of_claim(claim), spread)
         claim.certainty = certainty_of(claim.certainty, low, high, told["shows"])
 
 
-def _candidates(context: RuleContext) -> Iterator[tuple[str, Candidate]]:
+def _candidates(context: RuleContext) -> Iterator[tuple[str, Candidate, Certainty]]:
     """What the rules find, in their order; the next ones look while the change of one is simulated."""
     judged = _can_judge(context)
-    with beside(context.trace["spans"].n) as start:
+    with beside(context.spans.n) as start:
         claims = {
             key: start(rule.claim, context)
             for key, rule in RULES.items()
@@ -258,7 +253,7 @@ def _candidates(context: RuleContext) -> Iterator[tuple[str, Candidate]]:
         }
         for key, claim in claims.items():
             for candidate in several(claim()):
-                yield key, _sure(context, key, candidate)
+                yield key, candidate, _sure(context, key, candidate)
 
 
 def edit_of(candidate: Candidate) -> Edit | None:
@@ -320,22 +315,18 @@ def _behind(
     def enough(saved: Array) -> bool:
         return bool(saved[context.steps].sum() >= THRESHOLD * wall.sum())
 
-    sure = [claim for claim in [*claims, *small] if claim.edit and _is_sure(claim)]
-    others = [claim.edit for claim in sure if claim.edit and enough(claim.saved)]
-    hidden = [claim for claim in sure if not enough(claim.saved)]
+    sure = [(claim, claim.edit) for claim in [*claims, *small] if claim.edit and _is_sure(claim)]
+    others = [edit for claim, edit in sure if enough(claim.saved)]
+    hidden = [(claim, edit) for claim, edit in sure if not enough(claim.saved)]
     if not others or not hidden:
         return
     # Of what ran ahead by the changes of the others, the difference is nobody's.
     without = _shorter(simulation, simulation.changed(others), capped=False)
-    for claim in hidden:
-        edits_too = [*others, *filter(None, [claim.edit])]
-        mended = _shorter(simulation, simulation.changed(edits_too), capped=False)
+    for claim, edit in hidden:
+        mended = _shorter(simulation, simulation.changed([*others, edit]), capped=False)
         saved = np.maximum(mended - without, 0)
         if enough(saved):
-            found = Claim(claim.key, claim.candidate, claim.edit, saved)
-            found.certainty = claim.certainty
-            found.behind = True
-            yield found
+            yield replace(claim, saved=saved, acted=saved, behind=True)
 
 
 def _is_sure(claim: Claim) -> bool:
@@ -367,40 +358,34 @@ def _totals(simulation: Simulation, claims: list[Claim]) -> list[Claim]:
     none = np.zeros(0, np.int64)
     chosen: list[Edit] = []
     for certainty in CERTAINTIES:
-        own = [
-            claim
-            for claim in claims
-            if claim.edit and claim.certainty == certainty and not RULES[claim.key].artefact
-        ]
+        own = [one for one in claims if one.edit and one.certainty == certainty]
+        own = [claim for claim in own if not RULES[claim.key].artefact]
         if not own:
             continue
         chosen += [claim.edit for claim in own if claim.edit]
-        saved = np.max([claim.saved for claim in own], axis=0)
-        if totals:
-            saved = np.maximum(saved, totals[-1].saved)
+        saved = np.max([claim.saved for claim in [*own, *totals]], axis=0)
         if len(chosen) > 1:
             saved = np.maximum(saved, _shorter(simulation, simulation.changed(chosen)))
-        totals.append(Claim("", Candidate(none, none, none, certainty=certainty), None, saved))
+        nobody = Candidate(Pieces(none, none, none))
+        totals.append(Claim("", nobody, None, saved, saved, certainty))
     return totals
 
 
-def _table(claims: list[Claim]) -> Table:
-    numbers, steps, saved, acted = [], [], [], []
-    number = 0
-    for claim in claims:
-        row = np.flatnonzero(np.rint(claim.saved))
-        own = -1 - CERTAINTIES.index(claim.certainty) if not claim.key else number
-        number += bool(claim.key)
-        numbers.append(np.full(len(row), own))
-        steps.append(row)
-        saved.append(np.rint(claim.saved[row]).astype(np.int64))
-        acted.append(np.rint(claim.acted[row]).astype(np.int64))
-    none = np.zeros(0, np.int64)
+def _table(claims: list[Claim], steps: int) -> Table:
+    saved, acted = (
+        np.rint([getattr(one, key) for one in claims]).astype(np.int64).reshape(len(claims), steps)
+        for key in ("saved", "acted")
+    )
+    findings = itertools.count()
+    numbers = [
+        next(findings) if one.key else -1 - CERTAINTIES.index(one.certainty) for one in claims
+    ]
+    claim, step = np.nonzero(saved)
     return schema.FINDING_STEPS.build(
-        finding=np.concatenate((none, *numbers)),
-        step=np.concatenate((none, *steps)),
-        saved=np.concatenate((none, *saved)),
-        acted=np.concatenate((none, *acted)),
+        finding=np.array(numbers, np.int64)[claim],
+        step=step,
+        saved=saved[claim, step],
+        acted=acted[claim, step],
     )
 
 
@@ -467,38 +452,32 @@ def _of_hit(
     kind, found = table["kind"][context.steps], {}
     for rows in (context.steps, *(context.steps[kind == one] for one in unique_values(kind))):
         median = median_step(context.facts, rows)
-        lengths = step_lengths(table)
-        told = counted(claim.saved, claim.acted, lengths, rows, median, table["kind"])
+        told = counted(context.facts, claim.saved, claim.acted, rows, median)
         hit = tuple(told["hit"]) if told is not None else ()
         if not 0 < len(hit) < len(context.steps) or hit in found:
             continue
         own = looked.setdefault(hit, RuleContext(context.scene, hit))
-        there = next(
-            (
-                one
-                for one in several(rule.claim(own))
-                if np.isin(one.row, claim.candidate.row).all()
-            ),
-            None,
-        )
-        if there is not None:
-            numbers = {k: float(value) for k, value in there.numbers.items() if k != "of_steps"}
-            words, shown = dict(there.words), _shown(own, there)
-            found[hit] = {"numbers": numbers, "words": words, "shown_ns": shown}
-    return [{"rows": list(hit), **told} for hit, told in found.items()]
+        for there in several(rule.claim(own)):
+            if np.isin(there.shown.row, claim.candidate.shown.row).all():
+                numbers = {k: float(n) for k, n in there.numbers.items() if k != "of_steps"}
+                told = {"rows": list(hit), "numbers": numbers, "words": dict(there.words)}
+                found[hit] = told | {"shown_ns": _shown(own, there)}
+                break
+    return list(found.values())
 
 
 def _shown(context: RuleContext, candidate: Candidate) -> float:
     """Time of the evidence per step, ns."""
-    shown = intersect(union(candidate.start, candidate.end), context.windows)
+    shown = intersect(candidate.shown.time, context.windows)
     return shown.length / max(len(context.steps), 1)
 
 
 def _evidence(context: RuleContext, candidate: Candidate) -> tuple[Ints, Ints]:
     """Rows of the evidence within the windows and the time of each, ns, the most expensive first."""
-    stop = np.maximum(candidate.end, candidate.start)
-    cost = measure(context.windows, candidate.start, stop)
-    row, group = np.unique(candidate.row, return_inverse=True)
+    shown = candidate.shown
+    stop = np.maximum(shown.end, shown.start)
+    cost = measure(context.windows, shown.start, stop)
+    row, group = np.unique(shown.row, return_inverse=True)
     total = sum_by(group, len(row), cost)
     order = np.argsort(-total, kind="stable")
     if candidate.costs:

@@ -55,40 +55,34 @@ UNSURE: dict[str, str] = {
 
 def unsure(context: RuleContext) -> list[str]:
     """Keys of what the trace cannot say."""
-    summary, work = context.facts.summary, context.work
-    has_calls = bool((context.trace["spans"]["role"] == Role.RUNTIME).any())
-    without_role = not len(work.row) and unplaced(context.facts) is not None
-    foreign = context.facts.summary.writer == Writer.OTHER
-    no_memory = not summary.has_memory and bool(len(work.row))
+    summary, work, facts = context.facts.summary, context.work, context.facts
+    device, calls = context.has_device, bool((context.spans["role"] == Role.RUNTIME).any())
+    unplaced_role = not device and unplaced(facts) is not None
+    host_alone = not device and not unplaced_role
+    foreign = summary.writer == Writer.OTHER
+    no_memory = not summary.has_memory and device
+    named = context.device < 0 or facts.strings[int(facts["devices"]["name"][context.device])]
+    cut = bool(np.any(facts["steps"]["flags"] & StepFlag.CUT))
     absent = {
         "nothing": not context.scene.has_program,
         "sums": summary.sums,
         "no_steps": context.is_whole and not summary.sums,
         "edges": context.judged.length < (1 - THRESHOLD) * context.windows.length,
         "one_step": len(context.steps) == 1 and not context.is_whole,
-        "unplaced": without_role,
-        "no_device": not len(work.row) and not has_calls and not without_role,
-        "device_lost": not len(work.row)
-        and has_calls
-        and not summary.profiled_ranges
-        and not without_role,
-        "device_profiled": not len(work.row) and summary.profiled_ranges > 0,
-        "unrecorded": unknown_share(context.facts, context.steps) > LEAST_UNKNOWN,
-        "no_launches": bool(len(work.row)) and float((work.launch >= 0).mean()) < 0.5,
-        "no_host": bool(len(work.row)) and not len(context.operators),
+        "unplaced": unplaced_role,
+        "no_device": host_alone and not calls,
+        "device_lost": host_alone and calls and not summary.profiled_ranges,
+        "device_profiled": not device and summary.profiled_ranges > 0,
+        "unrecorded": unknown_share(facts, context.steps) > LEAST_UNKNOWN,
+        "no_launches": device and float((work.launch >= 0).mean()) < 0.5,
+        "no_host": device and not len(context.operators),
         "no_stacks": not summary.has_stacks and not foreign,
         "no_stacks_in_file": not summary.has_stacks and foreign,
         "no_memory": no_memory and not foreign,
         "no_memory_in_file": no_memory and foreign,
-        "device_unknown": (
-            context.device >= 0
-            and not context.facts.strings[int(context.facts["devices"]["name"][context.device])]
-        ),
+        "device_unknown": not named,
         "other_ranks": bool(len(context.collectives)) or bool(work.communication.any()),
-        "cut": (
-            bool(summary.attribution.kernels)
-            and bool(np.any(context.facts["steps"]["flags"] & StepFlag.CUT))
-        ),
+        "cut": bool(summary.attribution.kernels) and cut,
     }
     told = ("nothing", "no_steps") if absent["nothing"] else tuple(absent)
     return [key for key in told if absent[key]]

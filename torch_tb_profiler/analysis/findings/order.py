@@ -44,15 +44,11 @@ def in_order(
     found: list[dict[str, Any]] = []
     placed: set[Any] = set()
     while waiting:
-        at = next(
-            (
-                number
-                for number, item in enumerate(waiting)
-                if item.get("holds", -1) in placed
-                or numbers.get(item.get("holds", -1)) != _key(item)[:-1]
-            ),
-            0,
+        free = (
+            item.get("holds", -1) in placed or numbers.get(item.get("holds", -1)) != _key(item)[:-1]
+            for item in waiting
         )
+        at = next((number for number, own in enumerate(free) if own), 0)
         item = waiting.pop(at)
         placed.add(item.get("number"))
         found.append(item)
@@ -66,20 +62,19 @@ def _interval(item: Mapping[str, Any], spread: tuple[float, float]) -> dict[str,
     gain = item["recoverable_ns"]
     if gain is None:
         return {"low_ns": None, "high_ns": None}
-    low, high = saving_interval(gain, item["length_ns"], spread, Reach(*item["reach"]))
-    low, high = min(low, gain), max(min(high, BESIDES * item["acted_ns"]), gain)
+    low, high = acted_interval(item, Reach(*item["reach"]), spread, BESIDES)
     acted = min(high, max(item["acted_ns"], gain))
     certainty = certainty_of(item["certainty"], low, acted, item.get("shows", 1.0))
     return {"low_ns": low, "high_ns": high, "certainty": certainty}
 
 
 def acted_interval(
-    item: Mapping[str, Any], reach: Reach, spread: tuple[float, float]
+    item: Mapping[str, Any], reach: Reach, spread: tuple[float, float], most: float = 1.0
 ) -> tuple[float, float]:
-    """Least and greatest saving of a step, ns, of what the change acts on alone. ``spread``: as of ``noise``."""
+    """Least and greatest saving of a step, ns, at most so many times what the change acts on. ``spread``: as of ``noise``."""
     gain = item["recoverable_ns"]
     low, high = saving_interval(gain, item["length_ns"], spread, reach)
-    return min(low, gain), max(min(high, item["acted_ns"]), gain)
+    return min(low, gain), max(min(high, most * item["acted_ns"]), gain)
 
 
 def _key(item: Mapping[str, Any]) -> tuple[Any, ...]:

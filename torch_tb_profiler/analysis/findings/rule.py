@@ -9,7 +9,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from torch_tb_profiler.analysis.findings.candidate import Candidate, Certainty, Claims, without_time
+from torch_tb_profiler.analysis.findings.candidate import (
+    Candidate,
+    Certainty,
+    Claims,
+    Pieces,
+    without_time,
+)
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.what_if.outcomes import Reach
 from torch_tb_profiler.patterns import regex
@@ -22,6 +28,7 @@ __all__ = [
     "Candidate",
     "Claims",
     "FindingView",
+    "Pieces",
     "Question",
     "RankVerdict",
     "Reach",
@@ -68,7 +75,6 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         details: (key, sentence) pairs; a sentence follows where that word or number is not empty.
         numbers: name → (label, unit), in the order shown; without a label it is for texts alone. Flags that only
             choose ``details`` need not be declared.
-        words: those of the candidate that its texts always name.
         definition: what it finds, where no claim's docstring says so.
     """
 
@@ -86,7 +92,6 @@ class Words(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     links: tuple[tuple[str, str], ...] = ()
     details: tuple[tuple[str, str], ...] = ()
     numbers: Mapping[str, tuple[str, Unit]] = msgspec.field(default_factory=dict)
-    words: tuple[str, ...] = ()
     definition: str = ""
 
 

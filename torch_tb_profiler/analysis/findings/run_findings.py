@@ -53,15 +53,13 @@ def with_verdict(
     if verdict.waiting is not None:
         analysis = _without_waiting(analysis, findings, verdict.waiting[asked], place)
     waits: dict[RankVerdict, tuple[Wait, ...]] = {"bubble": verdict.stages, "turns": verdict.turns}
-    for said, own in waits.items():
-        wait = next((one for one in own if one.rank == asked), None)
-        one = wait and _waits(said, analysis, wait, place, figures)
-        findings += [one] if one else []
+    for said, several in waits.items():
+        wait = next((one for one in several if one.rank == asked), None)
+        findings += _waits(said, analysis, wait, place, figures) if wait else []
     if verdict.hold is not None:
-        one = _always(analysis, verdict, verdict.hold, place, asked, names)
-        if one is not None and _share_a_processor(figures, verdict.hold):
-            one["certainty"] = "theoretical"
-        if one is not None:
+        for one in _always(analysis, verdict, verdict.hold, place, asked, names):
+            if _share_a_processor(figures, verdict.hold):
+                one["certainty"] = "theoretical"
             _of_the_late(findings, one, verdict.hold)
             findings.append(one)
     findings += [
@@ -72,6 +70,17 @@ def with_verdict(
     return _combined(analysis, findings)
 
 
+def _stated(said: RankVerdict, gain: float, length: float, **more: Any) -> dict[str, Any]:
+    """The finding of the rule that states a verdict: what it saves of a step, ns, and what else is known of it."""
+    key, rule = next((key, rule) for key, rule in RULES.items() if rule.verdict == said)
+    # Who holds others back costs them no more than they wait.
+    saved = dict.fromkeys(("recoverable_ns", "acted_ns", "mean_saved_ns"), round(gain))
+    plain = {"rule": key, "costs": True, "certainty": rule.certainty, "change": None, "once": None}
+    plain |= {"artefact": False, "generic": False, "rows": [], "line": None}
+    found = {**plain, **saved, "share": gain / length, "length_ns": round(length), **more}
+    return {"reach": astuple(rule.reach or BY_CERTAINTY[found["certainty"]]), **found}
+
+
 def _always(
     analysis: Mapping[str, Any],
     verdict: Verdict,
@@ -79,7 +88,7 @@ def _always(
     place: Ints,
     asked: int,
     names: Sequence[tuple[str, str]],
-) -> dict[str, Any] | None:
+) -> list[dict[str, Any]]:
     """Of the step that speaks for the run; where steps are chosen, of the one that speaks for them."""
     rows = analysis["all_rows"]
     row = analysis["rows"][0] if analysis["rows"] else -1
@@ -88,38 +97,32 @@ def _always(
     step = int(place[row]) if row >= 0 else -1
     gain, length = (float(of[step]) if step >= 0 else 0.0 for of in (hold.held, verdict.length))
     if not length or gain < THRESHOLD * length:
-        return None
-    part = hold.worst.parts[0] if hold.worst.parts else None
-    shown = _shows(hold)
-    stated: RankVerdict = "itself" if asked in hold.ranks else "other"
+        return []
+    part, shown = _worst(hold), _shows(hold)
+    said: RankVerdict = "itself" if asked in hold.ranks else "other"
     if verdict.kind == "input":
-        stated, shown = "input", False
-    own = [step for step in verdict.regular if step in hold.steps]
-    return {
-        "rule": _rule_of(stated),
-        "costs": True,
-        "certainty": "certain" if shown else "likely",
-        "change": None,
-        "recoverable_ns": round(gain),
-        "share": gain / length,
-        **_details(hold, part, names),
-        **_when(hold, place, row, length),
-        "common": step,
-        "numbers": {
-            "held": gain,
-            "held_steps": float(len(own)),
-            "of_steps": float(len(verdict.regular)),
-            "extra": float(part.held if part else 0),
-            "unexplained": float(part is None),
-        },
+        said, shown = "input", False
+    numbers = {
+        "held": gain,
+        "held_steps": float(len([step for step in verdict.regular if step in hold.steps])),
+        "of_steps": float(len(verdict.regular)),
+        "extra": float(part.held if part else 0),
+        "unexplained": float(part is None),
     }
+    more = _details(hold, names, place) | {"row": row, "common": step, "numbers": numbers}
+    return [_stated(said, gain, length, certainty="certain" if shown else "likely", **more)]
+
+
+def _worst(hold: Hold) -> BlamedWork | None:
+    """What takes longer on the rank that holds others back most; None where nothing tells."""
+    return hold.worst.parts[0] if hold.worst.parts else None
 
 
 def _of_the_late(findings: Sequence[dict[str, Any]], one: Mapping[str, Any], hold: Hold) -> None:
     """What the late rank's own findings weigh: of what takes longer there than elsewhere the job gains no more than its others wait for,
     and the verdict (``one``) says that; what is left is what they have in common.
     """
-    part = hold.worst.parts[0] if hold.worst.parts else None
+    part = _worst(hold)
     if RULES[one["rule"]].verdict != "itself" or part is None:
         return
     for finding in findings:
@@ -130,16 +133,11 @@ def _of_the_late(findings: Sequence[dict[str, Any]], one: Mapping[str, Any], hol
             finding["weighs"] = max(left, 0.0)
 
 
-def _rule_of(verdict: RankVerdict) -> str:
-    """Key of the rule that states a verdict."""
-    return next(key for key, rule in RULES.items() if rule.verdict == verdict)
-
-
 def _shows(hold: Hold) -> bool:
     """Whether what takes longer shows by itself that these ranks are slow: they are given more, do what the others do not,
     compute on a device, or wait for data.
     """
-    part = hold.worst.parts[0] if hold.worst.parts else None
+    part = _worst(hold)
     slow = part is not None and (part.cause in _SHOWS or hold.times >= SHARED)
     return hold.why is not None or slow
 
@@ -194,40 +192,21 @@ def _less(total: Mapping[str, Any], by: int) -> dict[str, Any]:
 
 def _waits(
     said: RankVerdict, analysis: Mapping[str, Any], wait: Wait, place: Ints, figures: RunFigures
-) -> dict[str, Any] | None:
+) -> list[dict[str, Any]]:
     """Of the step that speaks for the rank."""
     row = analysis["rows"][0] if analysis["rows"] else -1
     step = int(place[row]) if row >= 0 else -1
     if step < 0 or wait.time[step] < THRESHOLD * wait.length[step]:
-        return None
-    gain, length = float(wait.time[step]), int(wait.length[step])
+        return []
+    gain, transfer = float(wait.time[step]), figures.waiting["transfer"][wait.rank, step]
     rows = np.array(analysis["all_rows"], np.int64)
     rows = rows[place[rows] >= 0]
     hit = rows[wait.time[place[rows]] >= THRESHOLD * wait.length[place[rows]]]
-    return {
-        "rule": _rule_of(said),
-        "costs": True,
-        "certainty": RULES[_rule_of(said)].certainty,
-        "change": None,
-        "recoverable_ns": round(gain),
-        "share": gain / length,
-        "row": row,
-        "hit": hit.tolist(),
-        "length_ns": length,
-        "artefact": False,
-        "generic": False,
-        "once": None,
-        "shown_ns": gain,
-        "rows": list(wait.events),
-        "count": len(wait.events),
-        "line": None,
-        "words": {"kinds": format_names(wait.kinds)},
-        "numbers": {
-            "waits": gain,
-            "transfer": float(figures.waiting["transfer"][wait.rank, step]),
-            "meetings": wait.meetings,
-        },
-    }
+    evidence = {"shown_ns": gain, "rows": list(wait.events), "count": len(wait.events)}
+    numbers = {"waits": gain, "transfer": float(transfer), "meetings": wait.meetings}
+    told = {"words": {"kinds": format_names(wait.kinds)}, "numbers": numbers}
+    length = int(wait.length[step])
+    return [_stated(said, gain, length, row=row, hit=hit.tolist(), **evidence, **told)]
 
 
 def _is_told(analysis: Mapping[str, Any], hold: Hold, place: Ints) -> bool:
@@ -250,47 +229,24 @@ def _once(
     """
     step = max(hold.steps, key=lambda each: float(hold.held[each]))
     gain, length = float(hold.held[step]), float(verdict.length[step])
-    part = hold.worst.parts[0] if hold.worst.parts else None
-    found = _details(hold, part, names)
+    found = _details(hold, names, place)
     row = next(iter(np.flatnonzero(place == step).tolist()), -1)
     chosen = bool(len(common)) and bool(np.isin(common, hold.steps).all())
-    alone = row if row >= 0 and not chosen else None
     whole = float(verdict.length[verdict.judged].sum())
-    return {
-        "rule": _rule_of("once"),
-        "costs": True,
-        "certainty": "certain",
-        "change": None,
-        "recoverable_ns": round(gain),
-        "share": gain / length,
-        **found,
-        **_when(hold, place, row, length),
+    return _stated("once", gain, length, certainty="certain", **found) | {
+        "row": row,
         "common": step,
-        "once": alone,
+        "once": row if row >= 0 and not chosen else None,
         "weighs": gain / length if chosen else gain * len(hold.steps) / max(whole, 1.0),
         "words": found["words"] | {"when": _begun(once_in(hold, steps))},
         "numbers": {"held": gain, "held_steps": float(len(hold.steps))},
     }
 
 
-def _when(hold: Hold, place: Ints, row: int, length: float) -> dict[str, Any]:
-    """In which of the rank's own steps it holds, and the one that its saving is of."""
-    hit = np.flatnonzero(np.isin(place, hold.steps)).tolist()
-    return {"row": row, "hit": hit, "length_ns": round(length)}
-
-
 def _combined(analysis: Mapping[str, Any], findings: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The findings of a rank with those among ranks, without what is left too small."""
-    # Who holds others back costs them no more than they wait.
     kept = [
-        {
-            "acted_ns": one["recoverable_ns"],
-            "mean_saved_ns": one["recoverable_ns"],
-            "reach": astuple(RULES[one["rule"]].reach or BY_CERTAINTY[one["certainty"]])
-            if one["costs"]
-            else None,
-            **one,
-        }
+        one
         for one in findings
         if one["recoverable_ns"] is None or one["recoverable_ns"] >= THRESHOLD * one["length_ns"]
     ]
@@ -323,55 +279,32 @@ def _counts_in(finding: Mapping[str, Any], certainty: str) -> bool:
     return finding["costs"] and not finding["artefact"] and finding["certainty"] in within
 
 
-def _details(
-    hold: Hold, part: BlamedWork | None, names: Sequence[tuple[str, str]]
-) -> dict[str, Any]:
-    worker, span = names[hold.worst.rank]
-    doing = _doing(part) if part else ""
+def _details(hold: Hold, names: Sequence[tuple[str, str]], place: Ints) -> dict[str, Any]:
+    part, (worker, span) = _worst(hold), names[hold.worst.rank]
     # Of unequal inputs in the step that costs most.
     ranks = [hold.worst.rank] if hold.varies else hold.ranks
     called = format_names([_called(names[rank][0]) for rank in ranks])
-    return {
-        "artefact": False,
-        "generic": False,
-        "once": None,
-        "shown_ns": hold.each,
-        "rows": [],
-        "evidence": [_event(part, worker, span)] if part else [],
-        "count": int(part is not None),
-        "line": part.line or None if part else None,
-        "words": {
-            "worker": called,
-            "holds": agreeing(len(ranks), "holds", "hold"),
-            "is": agreeing(len(ranks), "is", "are"),
-            "doing": doing,
-            **({"slow": f"{doing} takes longer"} if doing else {}),
-            "did": "waited for its data"
-            if part and part.cause == PathCause.DATALOADER
-            else "held all others back",
-            "why": " ".join(why_texts(hold, called)).removesuffix("."),
-        },
+    found: dict[str, Any] = {"hit": np.flatnonzero(np.isin(place, hold.steps)).tolist()}
+    found |= {"shown_ns": hold.each, "evidence": [], "count": int(part is not None)}
+    words = {
+        "worker": called,
+        "holds": agreeing(len(ranks), "holds", "hold"),
+        "is": agreeing(len(ranks), "is", "are"),
+        "did": "held all others back",
+        "why": " ".join(why_texts(hold, called)).removesuffix("."),
     }
-
-
-def _doing(part: BlamedWork) -> str:
-    """What takes longer, of a frame its function: the line stands beside it; empty where nothing but the step was recorded."""
-    if part.name.startswith("ProfilerStep"):
-        return ""
-    name = function_name(part.name)
-    return f"{name} in {part.module}" if part.module else name
-
-
-def _event(part: BlamedWork, worker: str, span: str) -> dict[str, Any]:
-    """The longest event of what takes longer in a step."""
-    return {
-        "label": part.name[:LONGEST_LABEL],
-        "worker": worker,
-        "span": span,
-        "event": part.event,
-        "start_ns": part.start,
-        "dur_ns": part.duration,
-    }
+    if part:
+        event = {"worker": worker, "span": span, "event": part.event, "start_ns": part.start}
+        event |= {"label": part.name[:LONGEST_LABEL], "dur_ns": part.duration}
+        found |= {"evidence": [event], "line": part.line or None}
+        if part.cause == PathCause.DATALOADER:
+            words["did"] = "waited for its data"
+        # Of a frame its function, the line stands beside it; of a mark nothing: nothing but the step was recorded.
+        if not part.name.startswith("ProfilerStep"):
+            name = function_name(part.name)
+            words["doing"] = f"{name} in {part.module}" if part.module else name
+            words["slow"] = f"{words['doing']} takes longer"
+    return found | {"words": words}
 
 
 def _begun(text: str) -> str:

@@ -65,7 +65,7 @@ def findings_of(
     rows = np.array(about["rows"] if steps is None else steps, np.int64)
     lengths = step_lengths(table)
     own = of_one_kind(facts, rows)
-    wall, kind = lengths[own], table["kind"]
+    wall = lengths[own]
     median = speaks if speaks in rows.tolist() else median_step(facts, rows)
     found = []
     for number, finding in enumerate(about["found"]):
@@ -74,7 +74,7 @@ def findings_of(
         item = finding | {"number": number}
         if finding["costs"] or finding["behind"]:
             saved, acted = (_saved(insight, number, table.n, key) for key in ("saved", "acted"))
-            told = counted(saved, acted, lengths, rows, median, kind)
+            told = counted(facts, saved, acted, rows, median)
             if told is None:
                 continue
             item = _of_its_steps(facts, item | told)
@@ -132,24 +132,31 @@ def _totals(
 ) -> list[dict[str, Any]]:
     """For each certainty that occurs what all changes save together in the median step."""
     present = {item["certainty"] for item in found if not item["artefact"]}
-    error = insight.about["findings"]["replay_error"]
-    return [
-        _total(
-            certainty,
-            lengths[[median]],
-            _saved(insight, -1 - number, len(lengths))[[median]],
-            error,
+    error, length = insight.about["findings"]["replay_error"], int(lengths[median])
+    totals = []
+    for number, certainty in enumerate(CERTAINTIES):
+        if certainty not in present:
+            continue
+        # A change that makes a step longer by its simulation, as of a step that it is not about, saves nothing of it.
+        saved = int(_saved(insight, -1 - number, len(lengths))[median])
+        left = min(max(length - saved, 0), length)
+        low, high = step_interval(length, np.array([left]), error, BY_CERTAINTY[certainty])
+        total = {"certainty": certainty, "recoverable_ns": length - left, "step_ns": left}
+        totals.append(
+            total
+            | {"share": (length - left) / length, "low_ns": round(low), "high_ns": round(high)}
         )
-        for number, certainty in enumerate(CERTAINTIES)
-        if certainty in present
-    ]
+    return totals
 
 
 def counted(
-    saved: Ints, acted: Ints, lengths: Ints, rows: Ints, median: int | None, kind: Ints
+    facts: Facts, saved: Array, acted: Array, rows: Ints, median: int | None
 ) -> dict[str, Any] | None:
-    """What a finding saves, of which step, and in which others of its ``kind`` (of every step); None where that is too little."""
-    gains = np.minimum(saved, lengths)
+    """What a finding saves, of which step, and in which others of its kind (of every step); None where that is too little. ``median``: the
+    row that speaks for ``rows``.
+    """
+    kind, lengths = facts["steps"]["kind"], step_lengths(facts["steps"])
+    gains = np.minimum(np.rint(saved).astype(np.int64), lengths)
     total, length = int(gains[rows].sum()), int(lengths[rows].sum())
     if median is None or not length:
         return None
@@ -194,19 +201,3 @@ def _saved(insight: Insight, number: int, steps: int, column: str = "saved") -> 
     each = np.zeros(steps, np.int64)
     each[saving["step"][own]] = saving[column][own]
     return each
-
-
-def _total(certainty: str, wall: Ints, saved: Array, error: float) -> dict[str, Any]:
-    # A change that makes a step longer by its simulation, as of a step that it is not about, saves nothing of it.
-    predicted = np.clip(wall - saved, 0, wall)
-    reach = BY_CERTAINTY[certainty]
-    low, high = step_interval(float(wall.mean()), predicted, error, reach)
-    gain = int(wall.sum() - predicted.sum())
-    return {
-        "certainty": certainty,
-        "recoverable_ns": gain // len(wall),
-        "share": gain / int(wall.sum()),
-        "step_ns": round(float(predicted.mean())),
-        "low_ns": round(low),
-        "high_ns": round(high),
-    }

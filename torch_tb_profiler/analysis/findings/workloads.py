@@ -14,9 +14,10 @@ from torch_tb_profiler.analysis.arrays.grouping import picked, positions_of
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.efficiency.rates import representatives
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
-from torch_tb_profiler.analysis.findings.candidate import Candidate
+from torch_tb_profiler.analysis.findings.candidate import Candidate, Pieces
 from torch_tb_profiler.analysis.findings.edits import work_takes
-from torch_tb_profiler.analysis.findings.rule_context import RuleContext, Work
+from torch_tb_profiler.analysis.findings.gaps import Work
+from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.hardware.call import read_call
 from torch_tb_profiler.hardware.peaks import achievable_share
 from torch_tb_profiler.patterns import regex
@@ -39,15 +40,15 @@ _DIMENSION = regex(r"(\w+)=(\d{1,18})(?!\w)", re.ASCII)
 _ALIGNED = regex(r"align(\d{1,2})(?!\d)", re.ASCII)
 
 
-def beyond_least(context: RuleContext, some: Work, time: Array) -> tuple[Ints, Ints, Ints]:
+def beyond_least(context: RuleContext, some: Work, time: Array) -> Pieces:
     """When only ``some`` ran, of each piece what is beyond the ``time`` (ns, NaN unknown: all of
-    it) that it needs at least: ``(row, start, end)``.
+    it) that it needs at least.
     """
-    row, start, end = context.alone(some)
-    needed = np.ceil(np.nan_to_num(np.minimum(time, some.end - some.start))).astype(np.int64)
-    position = positions_of(some.row, row)
-    start = np.maximum(start, some.start[position] + needed[position])
-    return row, start, np.maximum(start, end)
+    alone = context.alone(some)
+    needed = np.ceil(np.nan_to_num(np.minimum(time, some.lengths))).astype(np.int64)
+    position = positions_of(some.row, alone.row)
+    start = np.maximum(alone.start, some.start[position] + needed[position])
+    return Pieces(alone.row, start, np.maximum(start, alone.end))
 
 
 def beyond_peaks(context: RuleContext, some: Work, in_half: bool) -> Candidate | None:
@@ -59,9 +60,9 @@ def beyond_peaks(context: RuleContext, some: Work, in_half: bool) -> Candidate |
         return None
     least = ideal_times(context.trace, context.insight, some.row, context.peaks, in_half)
     reached = achievable_time(context, least.time, least.workload)
-    unknown, dur = np.isnan(reached), some.end - some.start
+    unknown, dur = np.isnan(reached), some.lengths
     return Candidate(
-        *beyond_least(context, some, least.time),
+        beyond_least(context, some, least.time),
         {"kernels": context.per_step(some.row)},
         {"largest": described(context, largest(context, some))},
         certainty="theoretical" if 2 * dur[unknown].sum() > dur.sum() else None,
@@ -84,8 +85,8 @@ def judged_share(context: RuleContext) -> float | None:
     """Share of the kernel time of the device, without communication, of which the least time is known;
     None without such kernels.
     """
-    work = context.work.take(context.work.kernel & ~context.work.communication)
-    dur = work.end - work.start
+    work = context.kernels
+    dur = work.lengths
     if not dur.sum():
         return None
     least = ideal_times(context.trace, context.insight, work.row, context.peaks)
@@ -102,7 +103,7 @@ def largest(context: RuleContext, some: Work) -> int:
     like = representatives(context.insight["workloads"])[workload[workload >= 0]]
     if not len(like):
         return -1
-    return int(np.bincount(like, weights=(some.end - some.start)[workload >= 0]).argmax())
+    return int(np.bincount(like, weights=some.lengths[workload >= 0]).argmax())
 
 
 def roof(context: RuleContext, workload: int) -> str:

@@ -10,15 +10,15 @@ DataLoader, a collective or the engine of the backward pass. A backward function
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import (
-    group_rows,
     matching_points,
     picked,
     places_in,
@@ -26,12 +26,10 @@ from torch_tb_profiler.analysis.arrays.grouping import (
 )
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.critical_path.origins import lines_of
-from torch_tb_profiler.analysis.findings.candidate import THRESHOLD, Candidate, Certainty
-from torch_tb_profiler.analysis.findings.operators import calls_take
+from torch_tb_profiler.analysis.findings.candidate import THRESHOLD, Candidate, Certainty, Pieces
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.reasons.uses import Use, use_of
-from torch_tb_profiler.analysis.what_if.simulation import Edit
-from torch_tb_profiler.hardware.call import Call, read_call
+from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.store.columns import Array, Ints, is_one_of
 from torch_tb_profiler.store.roles import DEVICE_ROLES
 
@@ -39,6 +37,23 @@ MOST_FOUND = 3
 """Places that a question names, those that cost most."""
 MOST_KINDS = 20_000
 """Distinct calls beyond which what they do with their tensors is not looked at."""
+
+
+Looked = TypeVar("Looked")
+
+
+class Part(msgspec.Struct, frozen=True):
+    """Calls that could be quicker together.
+
+    left: of each (its position) the share of its time that remains. numbers, words: what is said of it. counts: what is summed over all parts of
+    a place, and told per step.
+    """
+
+    left: dict[int, float]
+    numbers: dict[str, float] = msgspec.field(default_factory=dict)
+    words: dict[str, str] = msgspec.field(default_factory=dict)
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
+    certainty: Certainty | None = None
 
 
 class Calls(msgspec.Struct, frozen=True, dict=True):
@@ -58,7 +73,7 @@ class Calls(msgspec.Struct, frozen=True, dict=True):
     @classmethod
     def made(cls, context: RuleContext) -> Calls:
         """Those of the steps that are looked at, on the program's thread."""
-        spans, parent, names = context.trace["spans"], context.parent, context.names
+        spans, parent, names = context.spans, context.parent, context.names
         operators = context.on_main(context.within(context.operators))
         engine = context.backward_functions
         # What an optimizer, a collective or the engine calls is theirs.
@@ -69,13 +84,10 @@ class Calls(msgspec.Struct, frozen=True, dict=True):
         row = row[~context.mask(engine)[row]]
         step = context.facts["span_links"]["step"][row].astype(np.int64)
         function, of = _backward(context, row)
-        spent = _on_path(context)
-        home = places_in(spans.n + 1, row)
+        path, home = _path(context), places_in(spans.n + 1, row)
         home[function] = of
-        own = np.flatnonzero(spent)
-        inside = climb(parent, own, home[:-1] >= 0).astype(np.int64)
         cost = np.zeros(len(row) + 1, np.int64)
-        np.add.at(cost, home[inside], spent[own])
+        np.add.at(cost, home[climb(parent, path.row, home[:-1] >= 0)], path.end - path.start)
         return cls(context, row, step, cost[:-1], function, of)
 
     @cached_property
@@ -89,64 +101,74 @@ class Calls(msgspec.Struct, frozen=True, dict=True):
         return np.asarray(lines_of(self.context.trace, self.context.facts, self.row))
 
     @cached_property
-    def _kinds(self) -> tuple[Ints, Ints]:
-        table = self.context.trace["operator_args"]
-        place = positions_of(table["span"], self.row)
-        columns = [picked(table[key], place) for key in ("dims", "types", "strides", "concrete")]
-        return group_rows([self.name, *columns])
+    def _kinds(self) -> tuple[list[Call | None], Ints]:
+        place = positions_of(self.context.trace["operator_args"]["span"], self.row)
+        return self.context.read_calls(self.name, place, most=MOST_KINDS)
 
     @property
     def kind(self) -> Ints:
         """Number of the distinct call, by name, shapes, types, strides and values."""
         return self._kinds[1]
 
-    @cached_property
+    @property
     def distinct(self) -> list[Call | None]:
         """What each kind was called with; None where shapes were not recorded. Empty where there are too many."""
-        table, texts = self.context.trace["operator_args"], self.context.trace.strings
-        first, _ = self._kinds
-        if len(first) > MOST_KINDS:
-            return []
-        place = positions_of(table["span"], self.row[first]).tolist()
-        found: list[Call | None] = []
-        for at, name in zip(place, self.name[first].tolist(), strict=True):
-            numbers = (
-                int(table[key][at]) if at >= 0 else -1
-                for key in ("dims", "types", "strides", "concrete")
-            )
-            found.append(read_call(texts[name], *(texts[n] if n >= 0 else "" for n in numbers)))
-        return found
+        return self._kinds[0]
 
     @cached_property
     def uses(self) -> list[Use | None]:
         """What each kind does with its tensors; None where shapes were not recorded."""
         return [None if call is None else use_of(call) for call in self.distinct]
 
-    def acted(self, chosen: Ints) -> tuple[Ints, Ints, Ints]:
-        """When some calls (positions), their backward functions and the device work of both were on the critical path, each piece shown by its call:
-        ``(row, start, end)``.
-        """
-        context = self.context
-        path = context.insight["critical_path"]
-        mine = np.isin(path["step"], context.steps) & (path["event"] >= 0)
-        host = _host(context, path["event"][mine].astype(np.int64))
-        home = self._homes(chosen)
-        own = home[climb(context.parent, host, home[:-1] >= 0)]
-        inside = own >= 0
-        return self.row[own[inside]], path["start"][mine][inside], path["end"][mine][inside]
+    def text(self, at: int) -> str:
+        """The name of one."""
+        return self.context.trace.strings[int(self.name[at])]
 
-    def claim(
-        self,
-        chosen: Ints,
-        factor: Array,
-        numbers: dict[str, float],
-        words: dict[str, str],
-        certainty: Certainty | None = None,
-    ) -> Candidate:
-        """That some calls (ascending positions) would take ``factor`` times as long; ``taken`` is among what its texts name."""
-        taken = int(self.cost[chosen].sum()) / len(self.context.steps)
-        acted, edit = self.acted(chosen), self.take(chosen, factor)
-        return Candidate(*acted, numbers | {"taken": taken}, words, certainty=certainty, edit=edit)
+    def use(self, at: int) -> Use | None:
+        """What one does with its tensors."""
+        return self.uses[int(self.kind[at])]
+
+    def claims(self, parts: Iterable[tuple[Hashable, Part]]) -> list[Candidate]:
+        """Of parts, each with its place, what the ``MOST_FOUND`` places whose change saves most are worth, if they are worth a finding.
+        ``calls`` and ``taken`` are among what their texts name.
+        """
+        places: dict[Hashable, list[Part]] = defaultdict(list)
+        for place, part in parts:
+            places[place].append(part)
+        found = []
+        for own in places.values():
+            left: dict[int, float] = {}
+            for part in own:
+                for at, share in part.left.items():
+                    left[at] = min(share, left.get(at, 1.0))
+            saves = sum((1 - share) * int(self.cost[at]) for at, share in left.items())
+            if saves >= THRESHOLD * self.context.windows.length:
+                found.append((saves, own, left))
+        found.sort(key=lambda one: -one[0])
+        return [self._claim(own, left) for _, own, left in found[:MOST_FOUND]]
+
+    def _claim(self, parts: list[Part], left: dict[int, float]) -> Candidate:
+        """That some calls (positions) would take a share of their time. What is said is of the part that saves most."""
+        steps, chosen = len(self.context.steps), np.array(sorted(left), np.int64)
+        chief = max(
+            parts, key=lambda one: sum((1 - n) * int(self.cost[at]) for at, n in one.left.items())
+        )
+        numbers = {"calls": len(chosen) / steps, "taken": int(self.cost[chosen].sum()) / steps}
+        numbers |= chief.numbers
+        for key in chief.counts:
+            numbers[key] = sum(part.counts[key] for part in parts) / steps
+        home = self._homes(chosen)
+        shown = self.context.lifted(_path(self.context), home[:-1] >= 0)
+        factor = np.ones(len(self.row))
+        factor[chosen] = [left[at] for at in chosen.tolist()]
+        row = np.flatnonzero(home[:-1] >= 0)
+        return Candidate(
+            Pieces(self.row[home[shown.row]], shown.start, shown.end),
+            numbers,
+            chief.words,
+            certainty=chief.certainty,
+            edit=self.context.calls_take(row, factor[home[row]]),
+        )
 
     def _homes(self, chosen: Ints) -> Ints:
         """Of each span the position of the call that it is, or is a backward function of, among some; −1 else, and behind the last."""
@@ -155,22 +177,6 @@ class Calls(msgspec.Struct, frozen=True, dict=True):
         own = np.isin(self.of, chosen)
         home[self.function[own]] = self.of[own]
         return home
-
-    def take(self, chosen: Ints, factor: Array) -> Edit:
-        """Some calls (positions) and their backward functions take ``factor`` times as long, and the device work of both."""
-        home = self._homes(chosen)[:-1]
-        each = np.ones(len(self.row))
-        each[chosen] = factor
-        row = np.flatnonzero(home >= 0)
-        return calls_take(self.context, row, each[home[row]])
-
-
-def costliest_places(
-    context: RuleContext, places: Iterable[list[Any]], cost: Callable[[list[Any]], float]
-) -> list[list[Any]]:
-    """Of what was found at some places the ``MOST_FOUND`` whose cost, ns, is most and worth a finding."""
-    ranked = sorted(places, key=cost, reverse=True)[:MOST_FOUND]
-    return [own for own in ranked if cost(own) >= THRESHOLD * context.windows.length]
 
 
 def calls_of(context: RuleContext) -> Calls:
@@ -181,46 +187,40 @@ def calls_of(context: RuleContext) -> Calls:
     return kept["_calls"]
 
 
-def blocks(label: Ints, *columns: Array) -> Iterator[tuple[Ints, int]]:
-    """Of each label its positions, ascending, and a number that is the same where all columns are: steps that are alike are looked at once."""
+def blocks(
+    label: Ints, columns: Sequence[Array], look: Callable[[Ints], Looked]
+) -> Iterator[tuple[Ints, Looked]]:
+    """Of each label its positions, ascending, and what a look at them gives: of those that are the same in all columns the first is looked at."""
     order = np.argsort(label, kind="stable")
-    numbers: dict[bytes, int] = {}
+    known: dict[bytes, Looked] = {}
     for place in np.split(order, np.flatnonzero(np.diff(label[order])) + 1) if len(order) else ():
         own = b"".join(column[place].tobytes() for column in columns)
-        yield place, numbers.setdefault(own, len(numbers))
+        if own not in known:
+            known[own] = look(place)
+        yield place, known[own]
 
 
-def _host(context: RuleContext, event: Ints) -> Ints:
-    """The launch of device work, the event itself of host work."""
-    on_device = is_one_of(context.trace["spans"]["role"][event], DEVICE_ROLES)
-    launch = picked(context.facts["span_links"]["launch"], event).astype(np.int64)
-    return np.where(on_device, launch, event)
-
-
-def _on_path(context: RuleContext) -> Ints:
-    """Of each span its own time on the critical path of the steps, device work counted at its launch, ns."""
-    path = context.insight["critical_path"]
-    mine = np.isin(path["step"], context.steps) & (path["event"] >= 0)
-    host = _host(context, path["event"][mine].astype(np.int64))
-    spent = np.zeros(context.trace["spans"].n + 1, np.int64)
-    np.add.at(spent, host, (path["end"] - path["start"])[mine])
-    return spent[:-1]
+def _path(context: RuleContext) -> Pieces:
+    """The pieces of the critical path of the steps, device work shown by its launch."""
+    path = context.on_path()
+    on_device = is_one_of(context.spans["role"][path.row], DEVICE_ROLES) & (path.row >= 0)
+    launch = picked(context.facts["span_links"]["launch"], path.row).astype(np.int64)
+    return Pieces(np.where(on_device, launch, path.row), path.start, path.end)
 
 
 def _backward(context: RuleContext, row: Ints) -> tuple[Ints, Ints]:
     """Rows of backward functions, and the position of the call that each belongs to."""
-    calls = context.backward_calls
     none = np.zeros(0, np.int64)
     operators = context.on_main(context.operators)
-    sequence = calls.found_by(operators)
+    sequence = context.backward_calls.found_by(operators)
     numbered, sequence = operators[sequence >= 0], sequence[sequence >= 0]
     engine = context.mask(context.backward_functions)
     outside = climb(context.parent, numbered, engine) < 0
     numbered, sequence = numbered[outside], sequence[outside]
-    if not len(numbered) or not len(calls.row) or not len(row):
+    if not len(numbered) or not len(context.backward_calls.row) or not len(row):
         return none, none
     # The last operator that found a number took it.
-    taker = picked(numbered, matching_points((sequence,), (calls.number,)))
-    owner = climb(context.parent, taker, context.mask(row)).astype(np.int64)
+    taker = picked(numbered, matching_points((sequence,), (context.backward_calls.number,)))
+    owner = context.home(taker, row).astype(np.int64)
     known = owner >= 0
-    return calls.row[known], positions_of(row, owner[known])
+    return context.backward_calls.row[known], positions_of(row, owner[known])

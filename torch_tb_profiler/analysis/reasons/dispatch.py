@@ -10,7 +10,6 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.findings.operators import outermost, own_times
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.patterns import regex
@@ -43,7 +42,7 @@ class CallWork(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, context: RuleContext) -> CallWork:
         """From the trace."""
-        spans, row = context.trace["spans"], context.operators
+        spans, row = context.spans, context.operators
         # With a device the host only calls.
         beyond = np.zeros(len(row)) if context.has_device else _beyond(context, row)
         width = int(spans["start"].max(initial=0)) + 1
@@ -62,10 +61,10 @@ class CallWork(msgspec.Struct, frozen=True):
 
 def _beyond(context: RuleContext, row: Ints) -> Array:
     """What operators do beyond the cost of a call, ns."""
-    name = context.trace["spans"]["name"][row]
-    own = own_times(context)[row].astype(np.float64)
+    name = context.spans["name"][row]
+    own = context.own_times[row].astype(np.float64)
     view = context.rows_named(row, _VIEWS.match)
-    views = own[np.isin(row, outermost(context, view))]
+    views = own[np.isin(row, context.outermost(view))]
     names, kind = np.unique(name, return_inverse=True)
     usual = [np.quantile(own[kind == one], MOST) for one in range(len(names))]
     own = np.minimum(own, PREEMPTED * np.array(usual)[kind]) if len(own) else own

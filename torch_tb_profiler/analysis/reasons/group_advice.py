@@ -56,22 +56,18 @@ def by_group(context: RuleContext) -> dict[str, str]:
     first, own = group_rows((table["group"][row], table["kind"][row]))
     time = sum_by(own, len(first), table["exposed"][row]) / max(len(context.steps), 1)
     described = {group.name: group.description for group in listed_groups(context.trace)}
-    names = [
-        str(texts[int(n)] or "") if n >= 0 else "" for n in table["group"][row[first]].tolist()
-    ]
-    kinds = [str(texts[int(n)] or "") for n in table["kind"][row[first]].tolist()]
+    names, kinds = (
+        [str(texts[n] or "") if n >= 0 else "" for n in table[key][row[first]].tolist()]
+        for key in ("group", "kind")
+    )
     order = [n for n in np.argsort(-time, kind="stable").tolist() if time[n] > 0] or [0]
-    of_group = {
-        name: _kind(
-            described.get(name, "") or name,
-            [k for k, n in zip(kinds, names, strict=True) if n == name],
-        )
-        for name in names
-    }
-    keys = [
-        kinds[n] if of_group[names[n]] in ("shards", "data") else of_group[names[n]]
-        for n in order[:MOST]
-    ]
+    of_group = dict[str, list[str]]()
+    for name, kind in zip(names, kinds, strict=True):
+        of_group.setdefault(name, []).append(kind)
+    keys = []
+    for n in order[:MOST]:
+        use = _kind(described.get(names[n], "") or names[n], of_group[names[n]])
+        keys.append(kinds[n] if use in ("shards", "data") else use)
     data = words_of("ranks")["exposed_communication"].attempt
     advice = dict.fromkeys(_ADVICE.get(key, data) for key in keys)
     told = [

@@ -16,7 +16,6 @@ from enum import IntEnum
 
 import msgspec
 
-from torch_tb_profiler.analysis.findings.operators import tensors
 from torch_tb_profiler.hardware.call import Call, Unrecorded
 from torch_tb_profiler.hardware.fusion import step_of
 from torch_tb_profiler.hardware.results import Shape, broadcast, windows
@@ -63,7 +62,7 @@ class Use(msgspec.Struct, frozen=True):
 
 def use_of(call: Call) -> Use:
     """What a call does with its tensors."""
-    own = tuple(tensor.shape for tensor in tensors(call) if tensor.shape)
+    own = tuple(tensor.shape for tensor in call.every if tensor.shape)
     name = call.name.removeprefix("aten::").rstrip("_")
     try:
         for how, known in _KNOWN.items():

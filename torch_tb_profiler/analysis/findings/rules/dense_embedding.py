@@ -17,16 +17,6 @@ from collections import Counter
 
 import numpy as np
 
-from torch_tb_profiler.analysis.findings.operators import (
-    beneath,
-    calls_take,
-    calls_where,
-    launched_in,
-    outermost,
-    read_arguments,
-    tensors,
-    times_of_calls,
-)
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.patterns import regex
@@ -40,17 +30,16 @@ _LOOKUP = regex(r"aten::(?:embedding|_embedding_bag|embedding_bag|index_select)$
 _PRODUCT = regex(r"aten::(?:mm|addmm|bmm|baddbmm|linear|matmul)$")
 _NODE = regex(r"autograd::engine::evaluate_function: \w*Embedding\w*Backward")
 _SUM = regex(r"aten::add_?$")
-_STEP = regex(r"Optimizer\.step#")
 Shape = tuple[int, ...]
 
 
 def _claim(context: RuleContext) -> Candidate | None:
     backward = context.rows_named(context.operators, _BACKWARD.match)
-    backward = outermost(context, context.within(backward))
+    backward = context.outermost(context.within(backward))
     if not len(backward):
         return None
-    inside = context.operators[beneath(context, backward)[context.operators]]
-    fill = outermost(context, context.rows_named(inside, _FILL.match))
+    inside = context.operators[context.beneath(backward)[context.operators]]
+    fill = context.outermost(context.rows_named(inside, _FILL.match))
     if not len(fill) or _is_tied(context, backward):
         return None
     tables = _tables(context, backward, fill)
@@ -60,7 +49,7 @@ def _claim(context: RuleContext) -> Candidate | None:
             return None
         row, factor = found
     else:
-        filling, whole = (float(times_of_calls(context, row).sum()) for row in (fill, backward))
+        filling, whole = (float(context.times_of_calls(row).sum()) for row in (fill, backward))
         if filling < MOST * whole:
             return None
         # To add to a row reads two and writes one, to fill it writes one.
@@ -69,14 +58,14 @@ def _claim(context: RuleContext) -> Candidate | None:
         factor = np.full(len(row), used)
     order = np.argsort(row, kind="stable")
     row, factor = row[order], factor[order]
-    lost = float((times_of_calls(context, row) * (1 - factor)).sum())
+    lost = float((context.times_of_calls(row) * (1 - factor)).sum())
     numbers = {"dense": lost / len(context.steps)}
     if tables:
         shape = max(tables, key=lambda shape: shape[0] * (1 - tables[shape]))
         numbers |= {"rows": shape[0], "used": tables[shape] * shape[0]}
-    work, _ = launched_in(context, row)
+    work, _ = context.launched_in(row)
     shown = work.row if len(work.row) else row
-    return Candidate(shown, *context.times(shown), numbers, edit=calls_take(context, row, factor))
+    return Candidate(context.pieces(shown), numbers, edit=context.calls_take(row, factor))
 
 
 def _is_tied(context: RuleContext, backward: Ints) -> bool:
@@ -89,13 +78,13 @@ def _is_tied(context: RuleContext, backward: Ints) -> bool:
 
 def _tables(context: RuleContext, backward: Ints, fill: Ints) -> dict[Shape, float]:
     """Shape of each table → share of its rows that are read at most; empty where shapes were not recorded."""
-    inner = context.operators[beneath(context, fill)[context.operators]]
+    inner = context.operators[context.beneath(fill)[context.operators]]
     home = context.home(inner, backward)
-    calls, own = read_arguments(context, backward), read_arguments(context, inner)
+    calls, own = context.read_arguments(backward), context.read_arguments(inner)
     tables: dict[Shape, float] = {}
     for row, outer in zip(inner.tolist(), home.tolist(), strict=True):
         filled, call = own.get(row), calls.get(outer)
-        table = next(tensors(filled), None) if filled else None
+        table = next(filled.every, None) if filled else None
         indices = call.tensor(1) if call else None
         if table is None or indices is None or not table.shape or not table.shape[0]:
             continue
@@ -110,20 +99,18 @@ def _by_shape(context: RuleContext, tables: dict[Shape, float]) -> tuple[Ints, A
     """
 
     def holds(call: Call) -> bool:
-        return any(tensor.shape in tables for tensor in tensors(call))
+        return any(tensor.shape in tables for tensor in call.every)
 
     def turned(call: Call) -> bool:
-        return any(
-            tensor.shape in tables or tensor.shape[::-1] in tables for tensor in tensors(call)
-        )
+        return holds(call) or any(tensor.shape[::-1] in tables for tensor in call.every)
 
     products = context.rows_named(context.operators, _PRODUCT.match)
-    if np.isin(products, calls_where(context, bool, turned)).any():
+    if np.isin(products, context.calls_where(bool, turned)).any():
         return None
     lookups = context.rows_named(context.operators, _LOOKUP.match)
-    row = context.within(np.intersect1d(calls_where(context, bool, holds), context.operators))
-    row = outermost(context, row[~beneath(context, lookups)[row]])
-    calls = read_arguments(context, row)
+    row = context.within(np.intersect1d(context.calls_where(bool, holds), context.operators))
+    row = context.outermost(row[~context.beneath(lookups)[row]])
+    calls = context.read_arguments(row)
     return row, np.array([_left(calls[one], tables) for one in row.tolist()])
 
 
@@ -147,19 +134,19 @@ def _by_time(context: RuleContext, backward: Ints, fill: Ints) -> Ints:
     """Operators of the optimizers that take as long as something that touches a whole table: of each name in a region
     the shortest such ones, as many as tables.
     """
-    region = context.within(context.rows_named(context.calls, _STEP.match))
+    region = context.within(context.updates)
     if not len(region):
         return region
-    inside = outermost(context, context.operators[beneath(context, region)[context.operators]])
-    time = times_of_calls(context, inside)
-    long = np.flatnonzero(time >= MOST * times_of_calls(context, fill).mean())
+    inside = context.outermost(context.operators[context.beneath(region)[context.operators]])
+    time = context.times_of_calls(inside)
+    long = np.flatnonzero(time >= MOST * context.times_of_calls(fill).mean())
     inside, time = inside[long], time[long]
     home = context.home(inside, region)
     allowed = max(1, round(len(backward) / len(context.steps)))
     taken: Counter[tuple[int, int]] = Counter()
     chosen = []
     for place in np.argsort(time, kind="stable").tolist():
-        key = int(home[place]), int(context.trace["spans"]["name"][inside[place]])
+        key = int(home[place]), int(context.spans["name"][inside[place]])
         if taken[key] < allowed:
             taken[key] += 1
             chosen.append(place)

@@ -17,10 +17,10 @@ import re
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone, together, work_takes
-from torch_tb_profiler.analysis.findings.operators import active_dropout, launched_during
-from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Pieces, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.hardware.peaks import achievable_share
 from torch_tb_profiler.patterns import regex
@@ -52,14 +52,13 @@ def _claim(context: RuleContext) -> Candidate | None:
     found = _attentions(context)
     if found is None:
         return None
-    spans = context.trace["spans"]
+    spans = context.spans
     end = spans["start"] + spans["dur"]
     backward, products = _backward(context, found)
     track = spans["track"][np.concatenate((found.first, backward))]
     start = np.concatenate((end[found.first], spans["start"][backward]))
     stop = np.concatenate((spans["start"][found.second], end[backward]))
-    row = np.concatenate((found.softmax, backward))
-    times = start, stop
+    shown = Pieces(np.concatenate((found.softmax, backward)), start, stop)
     if not context.has_device:
         # The exponentials are computed all the same; a device does so beside the products.
         edit = thread_time_gone(
@@ -70,29 +69,21 @@ def _claim(context: RuleContext) -> Candidate | None:
             ),
         )
     else:
-        own = launched_during(context, track, start, stop)
+        own = context.launched_during(track, start, stop)
         kept = np.concatenate((found.first, found.second, products))
-        product = launched_during(context, spans["track"][kept], spans["start"][kept], end[kept])
-        work = np.concatenate((context.work.row[own], context.work.row[product & ~own]))
-        takes = np.concatenate(
-            (np.zeros(int(own.sum())), _arithmetic(context, context.work.row[product & ~own]))
-        )
+        product = context.launched_during(spans["track"][kept], spans["start"][kept], end[kept])
+        shown, needed = context.work.take(own), context.work.row[product & ~own]
+        takes = np.concatenate((np.zeros(len(shown.row)), _arithmetic(context, needed)))
+        work = np.concatenate((shown.row, needed))
         edit = together(thread_time_gone(track, start, stop), work_takes(work, takes))
-        row, times = context.work.row[own], (context.work.start[own], context.work.end[own])
-    return Candidate(
-        row,
-        *times,
-        {
-            "attentions": len(found.softmax) / len(context.steps),
-            "between": float((times[1] - times[0]).sum()) / len(context.steps),
-        },
-        edit=edit,
-    )
+    steps = len(context.steps)
+    numbers = {"attentions": len(found.softmax) / steps, "between": shown.total / steps}
+    return Candidate(shown, numbers, edit=edit)
 
 
 def _attentions(context: RuleContext) -> _Attentions | None:
     """The attentions of all threads outside of what is none of theirs."""
-    spans, row = context.trace["spans"], context.operators
+    spans, row = context.spans, context.operators
     softmax = context.named(row, _SOFTMAX.match)
     if not softmax.any():
         return None
@@ -102,30 +93,19 @@ def _attentions(context: RuleContext) -> _Attentions | None:
     order = np.argsort(spans["track"][row], kind="stable")
     row, softmax, batched = row[order], softmax[order], batched[order]
     middle = np.flatnonzero(softmax[1:-1] & batched[:-2] & batched[2:]) + 1
-    ends = spans["track"][row[middle - 1]] == spans["track"][row[middle + 1]]
-    middle = middle[ends]
-    middle = middle[
-        context.home(row[middle], context.rows_named(context.operators, _DONE.match)) < 0
-    ]
+    middle = middle[spans["track"][row[middle - 1]] == spans["track"][row[middle + 1]]]
+    done = context.rows_named(context.operators, _DONE.match)
+    middle = middle[context.home(row[middle], done) < 0]
     middle = middle[np.isin(row[middle], context.within(row[middle]))]
     found = _Attentions(row[middle - 1], row[middle], row[middle + 1])
     if not context.has_device:
-        found = _without_dropout(context, found)
+        # Where dropout is active between the products SDPA takes its plain path on a host, and saves nothing.
+        ends = (context.spans["start"][one] for one in (found.softmax, found.second))
+        thread = context.spans["track"][found.softmax]
+        drops = context.stretch_of(context.active_dropout, thread, *ends)
+        kept = ~mask_of(len(middle), drops[drops >= 0])
+        found = _Attentions(found.first[kept], found.softmax[kept], found.second[kept])
     return found if len(found.softmax) >= MANY else None
-
-
-def _without_dropout(context: RuleContext, found: _Attentions) -> _Attentions:
-    """Those between whose products no dropout is active: with it SDPA takes its plain path on a host, and saves nothing."""
-    spans, row = context.trace["spans"], active_dropout(context)
-    begin, end = found.softmax, found.second
-    inside = [
-        (spans["track"][row] == spans["track"][one])
-        & (spans["start"][row] >= spans["start"][one])
-        & (spans["start"][row] < spans["start"][two])
-        for one, two in zip(begin.tolist(), end.tolist(), strict=True)
-    ]
-    kept = np.array([not any(each) for each in inside], np.bool_)
-    return _Attentions(found.first[kept], found.softmax[kept], found.second[kept])
 
 
 def _backward(context: RuleContext, found: _Attentions) -> tuple[Ints, Ints]:

@@ -12,13 +12,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.findings.operators import (
-    calls_take,
-    launched_in,
-    outermost,
-    read_arguments,
-    times_of_calls,
-)
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
@@ -30,27 +23,26 @@ _CAT = regex(r"aten::(?:cat|concat|concatenate|hstack|vstack)$")
 
 def _claim(context: RuleContext) -> Candidate | None:
     cats = context.rows_named(context.operators, _CAT.match)
-    cats = outermost(context, context.within(cats))
+    cats = context.outermost(context.within(cats))
     if len(cats) < SIZES:
         return None
     row, factor = _growing(context, cats)
     if not len(row):
         return None
-    shown = launched_in(context, row)[0].row if context.has_device else row
+    shown = context.launched_in(row)[0].row if context.has_device else row
     return Candidate(
-        shown,
-        *context.times(shown),
+        context.pieces(shown),
         {
             "calls": len(row) / len(context.steps),
-            "growing": float(times_of_calls(context, row).sum()) / len(context.steps),
+            "growing": float(context.times_of_calls(row).sum()) / len(context.steps),
         },
-        edit=calls_take(context, row, factor),
+        edit=context.calls_take(row, factor),
     )
 
 
 def _growing(context: RuleContext, cats: Ints) -> tuple[Ints, Array]:
     """Those that copy what earlier ones made, and the share of each that is new."""
-    calls = read_arguments(context, cats)
+    calls = context.read_arguments(cats)
     made: set[int] = set()
     found, new, sizes = [], [], set()
     for one in cats.tolist():

@@ -46,8 +46,7 @@ def _claim(context: RuleContext) -> Candidate | None:
     name, call = max(total, key=lambda key: total[key])
     forward = np.concatenate([row[first:last] for _, first, last in found])
     return Candidate(
-        forward,
-        *context.times(forward),
+        context.pieces(forward),
         {
             "formulas": len(found) / len(context.steps),
             "operators": len(forward) / len(context.steps),
@@ -62,7 +61,7 @@ def _formulas(context: RuleContext, row: Ints) -> list[tuple[Formula, int, int]]
     """Formulas with the first and last (excluded) position in ``row``."""
     if not len(row):
         return []
-    spans, strings = context.trace["spans"], context.trace.strings
+    spans, strings = context.spans, context.trace.strings
     names, which = np.unique(spans["name"][row], return_inverse=True)
     letter = [letter_of(strings[int(name)]) for name in names]
     start, end = context.times(row)
@@ -91,7 +90,7 @@ def _one_pass(context: RuleContext, row: Ints, whole: bool) -> list[tuple[int, i
         return []
     row = np.sort(row)
     start, end = context.times(row)
-    track = context.trace["spans"]["track"][row]
+    track = context.spans["track"][row]
     one = float(np.max(end - start) if whole else np.median(end - start))
     if whole:
         start, end, track = start[:1], end[-1:], track[:1]

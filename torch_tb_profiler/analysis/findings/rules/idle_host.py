@@ -14,8 +14,7 @@ from torch_tb_profiler.analysis.arrays.intervals import join, measure, shared, s
 from torch_tb_profiler.analysis.critical_path.origins import lines_of, names_of, operators_of
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.gaps import SHORT_GAP
-from torch_tb_profiler.analysis.findings.host_time import neighbours, on_path, silent
-from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Question, RuleContext
+from torch_tb_profiler.analysis.findings.rule import HOST, Candidate, Pieces, Question, RuleContext
 from torch_tb_profiler.analysis.what_if.changes import launching
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
@@ -26,50 +25,41 @@ from torch_tb_profiler.store.python_frames import PythonFrame, function_name
 
 
 def _claim(context: RuleContext) -> Candidate | None:
-    event, start, end = on_path(context, *HOST, PathCause.NOT_RECORDED)
-    track = picked(context.trace["spans"]["track"], event)
-    track = np.where(event >= 0, track, context.main_track)
-    piece, start, end = _not_launching(context, track, start, end)
+    path = context.on_path(*HOST, PathCause.NOT_RECORDED)
+    track = np.where(path.row >= 0, picked(context.spans["track"], path.row), context.main_track)
+    piece, start, end = _not_launching(context, track, path.start, path.end)
     if not len(piece):
         return None
-    event = event[piece]
-    places = _places(context, event)
+    pieces = Pieces(path.row[piece], start, end)
+    places = _places(context, pieces.row)
     # While the device still works, the host holds nothing up.
-    idle = measure(union(context.gaps.start, context.gaps.end), start, end)
+    idle = measure(context.gaps.time, start, end)
     quiet, length = places < 0, end - start
     # Where nothing was recorded, long stretches tell what short ones do not, at the edges of a recording as well.
-    idle[quiet] = measure(subtract(context.windows, context.work.busy), start, end)[quiet]
+    idle[quiet] = measure(subtract(context.windows, context.work.time), start, end)[quiet]
     idle[quiet & (length < min(SHORT_GAP, length[quiet].max(initial=0)))] = 0
     own, idles = costliest(places, idle)
     own &= idle > 0
     if idles < THRESHOLD * context.windows.length:
         return None
-    place, event, start, end = int(places[own][0]), event[own], start[own], end[own]
-    longest = int(np.argmax(end - start))
+    place, pieces, length = int(places[own][0]), pieces.take(own), length[own]
+    at, longest = int(length.argmax()), int(length.max())
     if place >= 0:
         words = {"doing": _words(context, place)}
     else:
-        event, after = neighbours(context, start, end)
-        each = (event[longest], after[longest])
-        told = [
-            f"{word} {function_name(context.name_of(int(row)))}"
-            for word, row in zip(("after", "before"), each, strict=True)
-            if row >= 0
-        ]
+        before, after = context.neighbours(pieces.start, pieces.end)
+        pieces = Pieces(before, pieces.start, pieces.end)
+        each = {"after": int(before[at]), "before": int(after[at])}
+        told = [f"{k} {function_name(context.name_of(n))}" for k, n in each.items() if n >= 0]
         words = {"why": ", ".join(("Nothing was recorded of what it does there", *told))}
     return Candidate(
-        event,
-        start,
-        end,
-        {
-            "longest": int((end - start)[longest]),
-            "stretches": len(start) / len(context.steps),
-        },
+        pieces,
+        {"longest": longest, "stretches": len(length) / len(context.steps)},
         words,
         # What happens where nothing was recorded may be needed.
         certainty="certain" if place >= 0 else "likely",
-        unplanned=bool(place < 0 and 2 * (end - start)[longest] > (end - start).sum()),
-        edit=_without(context, place, SHORT_GAP if (end - start)[longest] >= SHORT_GAP else 0),
+        unplanned=bool(place < 0 and 2 * longest > length.sum()),
+        edit=_without(context, place, SHORT_GAP if longest >= SHORT_GAP else 0),
     )
 
 
@@ -91,7 +81,7 @@ def _not_launching(
     context: RuleContext, track: Array, start: Ints, end: Ints
 ) -> tuple[Ints, Ints, Ints]:
     """The parts of stretches of threads (rows of tracks) in which no thread launches, for one may wait for another: ``(position, start, end)``."""
-    quiet = join(silent(context), *launching(context.scene, SHORT_GAP).values())
+    quiet = join(context.silent_end, *launching(context.scene, SHORT_GAP).values())
     parts = []
     for thread in unique_values(track).tolist():
         own = np.flatnonzero(track == thread)
@@ -120,7 +110,7 @@ def _without(context: RuleContext, place: int, least: int) -> Edit:
                 context, host.track[row], host.start[row], host.end[row]
             )
             # What it does while the device works may wait for that.
-            idle = end - start - measure(context.work.busy, start, end)
+            idle = end - start - measure(context.work.time, start, end)
             gone = np.where((place >= 0) | (end - start >= least), idle, 0)
             return row, sum_by(position, len(row), gone)
 

@@ -24,47 +24,40 @@ _NEXT = regex(r"(?P<file>.+)\(\d+\): __next__$")
 
 
 def _claim(context: RuleContext) -> Candidate | None:
-    spans = context.trace["spans"]
-    row = context.calls[context.names.dataloader[spans["name"][context.calls]]]
+    row = context.calls[context.names.dataloader[context.spans["name"][context.calls]]]
     row = context.on_main(row)
     change = "dataloader-ready" if len(row) else None
     loads = row if len(row) else _own_loaders(context)
-    row, start, end = context.idle_in(loads, context.gaps.take(context.gaps.for_host))
-    names = context.trace.strings.many(distinct(spans["name"][row], context.trace.strings))
+    idle = context.idle_in(loads, context.gaps.take(context.gaps.for_host))
+    row = idle.row
+    names = context.trace.strings.many(distinct(context.spans["name"][row], context.trace.strings))
     single, several = (
         any(kind in name for name in names) for kind in ("_SingleProcess", "_MultiProcessing")
     )
     seen = unique_values(row if context.has_device else context.within(row))
-    return Candidate(
-        row,
-        start,
-        end,
-        {
-            "batches": len(seen) / len(context.steps),
-            "longest": int(spans["dur"][seen].max(initial=0)),
-            "single_process": float(single and not several),
-            "worker_processes": float(several and not single),
-        },
-        {"action": "Prepare batches in more, or faster, workers"}
-        if several
-        else {"fact": "num_workers=0; longest wait {longest}"}
-        if single
-        else {},
-        change=change,
-        edit=None if change else host_skips(loads),
-    )
+    words = {}
+    if several:
+        words["action"] = "Prepare batches in more, or faster, workers"
+    elif single:
+        words["fact"] = "num_workers=0; longest wait {longest}"
+    numbers = {
+        "batches": len(seen) / len(context.steps),
+        "longest": int(context.spans["dur"][seen].max(initial=0)),
+        "single_process": float(single and not several),
+        "worker_processes": float(several and not single),
+    }
+    edit = None if change else host_skips(loads)
+    return Candidate(idle, numbers, words, change=change, edit=edit)
 
 
 def _own_loaders(context: RuleContext) -> Ints:
     """Frames of ``__next__`` in the user's own code, on the thread of the steps, in which nothing
     is launched: iterators around a model launch.
     """
-    spans = context.trace["spans"]
     if not context.has_device:
         return np.zeros(0, np.int64)
     frames = context.rows_named(context.on_main(context.of_role(Role.PYTHON)), _is_user_code_next)
-    called = np.sort(spans["start"][context.work.launch[context.work.launch >= 0]])
-    low, high = (np.searchsorted(called, edge) for edge in context.times(frames))
+    low, high = (context.begun(context.launches, edge) for edge in context.times(frames))
     return np.asarray(frames[low == high])
 
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import costliest, mask_of, picked
-from torch_tb_profiler.analysis.arrays.intervals import measure, shared, union
+from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.critical_path.host import is_waiting_frame
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone
-from torch_tb_profiler.analysis.findings.rule import Candidate, Question, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Pieces, Question, RuleContext
 from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.python_frames import function_name
 from torch_tb_profiler.store.roles import Role
@@ -23,11 +23,8 @@ SWITCH = 5_000_000
 """ns after which a waiting thread asks for the lock (``sys.getswitchinterval``)."""
 _ABOUT = 0.9
 """Share of ``SWITCH`` from which on a stretch may have been waiting for it."""
-_SOURCE = "\n".join(
-    (
-        "Global interpreter lock",
-        "https://docs.python.org/3/glossary.html#term-global-interpreter-lock",
-    )
+_SOURCE = (
+    "Global interpreter lock\nhttps://docs.python.org/3/glossary.html#term-global-interpreter-lock"
 )
 _USUAL = 0.25
 """Share of a stretch that the same call takes at most where it does not wait."""
@@ -42,11 +39,11 @@ def _claim(context: RuleContext) -> Candidate | None:
     long = own.start + np.flatnonzero(host.end[own] - host.start[own] >= _ABOUT * SWITCH)
     long = long[measure(context.windows, host.start[long], host.end[long]) > 0]
     # What the loop itself does between its calls has no usual length, and operators compute without the lock.
-    other = context.training.loop | (context.trace["spans"]["role"] == Role.OPERATOR)
+    other = context.training.loop | (context.spans["role"] == Role.OPERATOR)
     long = long[~np.append(other, True)[host.span[long]]]
     if not len(long):
         return None
-    name = picked(context.trace["spans"]["name"], host.span[own])
+    name = picked(context.spans["name"], host.span[own])
     same = np.flatnonzero(mask_of(len(context.trace.strings) + 1, name[long - own.start])[name])
     alike = own.start + same
     usual = _medians(name[same], host.end[alike] - host.start[alike])
@@ -60,25 +57,20 @@ def _claim(context: RuleContext) -> Candidate | None:
     if not len(long):
         return None
     start, end = host.start[long], host.end[long] - usual
-    piece, begin, until = shared(host.start[others], host.end[others], union(start, end))
-    row = host.span[others][piece].astype(np.int64)
-    chief, _ = costliest(context.trace["spans"]["name"][row], until - begin)
+    running = Pieces(host.span[others].astype(np.int64), host.start[others], host.end[others])
+    shown, steps = running.during(union(start, end)), len(context.steps)
+    chief, _ = costliest(context.spans["name"][shown.row], shown.lengths)
     return Candidate(
-        row,
-        begin,
-        until,
-        {
-            "taken": int((end - start).sum()) / len(context.steps),
-            "stretches": len(long) / len(context.steps),
-        },
-        {"what": function_name(context.name_of(row[chief][0])), "source": _SOURCE},
+        shown,
+        {"taken": int((end - start).sum()) / steps, "stretches": len(long) / steps},
+        {"what": function_name(context.name_of(shown.row[chief][0])), "source": _SOURCE},
         edit=thread_time_gone(np.full(len(start), main), start, end),
     )
 
 
 def _running_python(context: RuleContext) -> Ints:
     """Segments in which another thread runs Python."""
-    spans, host = context.trace["spans"], context.scene.graph.host
+    spans, host = context.spans, context.scene.graph.host
     other = np.flatnonzero((host.track != context.main_track) & (host.span >= 0))
     other = other[spans["role"][host.span[other]] == Role.PYTHON]
     return np.asarray(other[~context.named(host.span[other], is_waiting_frame)])

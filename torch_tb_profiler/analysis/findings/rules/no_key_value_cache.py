@@ -12,13 +12,11 @@ Wrong where all earlier tokens change with the new one, as in models that look a
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import window_at
 from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_takes
-from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Pieces, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.reasons.dispatch import CallWork
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, unique_values
@@ -43,16 +41,14 @@ def _claim(context: RuleContext) -> Candidate | None:
         return None
     row, end, length = found
     start = context.times(row)[0]
-    track = context.trace["spans"]["track"][row]
+    track = context.spans["track"][row]
     does = work.inside(track, start, end)
     factor = 1 - does / np.maximum(end - start, 1) * (1 - 1 / length)
     edit = stretches_take(track, start, end, factor)
     if context.has_device:
         edit = together(edit, work_takes(*_kernels(context, start, end, length)))
     return Candidate(
-        row,
-        start,
-        end,
+        Pieces(row, start, end),
         {
             "passes": len(row) / len(context.steps),
             "first_length": float(np.min(length)),
@@ -66,17 +62,13 @@ def _by_shapes(context: RuleContext, row: Ints) -> tuple[Ints, Ints, Array] | No
     """Passes whose sequence is one token longer than that of the one before: the embedding with which each begins,
     the end of each, and how many tokens it computes.
     """
-    args = context.trace["operator_args"]
-    dims = np.full(context.trace["spans"].n, -1, np.int64)
-    dims[args["span"]] = args["dims"]
-    dims = dims[row]
-    if (dims < 0).any():
+    calls = context.read_arguments(row)
+    told = [(call.tensor(0), call.tensor(1)) for call in calls.values()]
+    if len(told) < len(row):
         return None
-    shape = {
-        number: _indices(context.trace.strings[number]) for number in unique_values(dims).tolist()
-    }
     table, length = (
-        np.array([shape[number][part] for number in dims.tolist()], np.int64) for part in (0, 1)
+        np.array([one.shape[at] if one and one.shape else 0 for one in each], np.int64)
+        for at, each in zip((0, -1), zip(*told, strict=True), strict=True)
     )
     # Of several embeddings of a pass the one with the most calls that grow tells.
     grows: dict[int, Ints] = {}
@@ -84,27 +76,15 @@ def _by_shapes(context: RuleContext, row: Ints) -> tuple[Ints, Ints, Array] | No
         own = np.flatnonzero(table == one)
         grows[one] = own[1:][np.diff(length[own]) == 1]
     best = max(grows, key=lambda one: len(grows[one]))
-    if len(grows[best]) < PASSES:
+    at = grows[best]
+    if len(at) < PASSES:
         return None
-    return (
-        row[grows[best]],
-        _ends(context, row[table == best], row[grows[best]]),
-        length[grows[best]] * 1.0,
-    )
-
-
-def _indices(dims: str) -> tuple[int, int]:
-    """Rows of the table, and the length of the sequences that are looked up; 0 where it is not known."""
-    try:
-        (rows, *_), indices, *_ = json.loads(dims)
-        return int(rows), int(indices[-1])
-    except (ValueError, TypeError, IndexError):
-        return 0, 0
+    return row[at], _ends(context, row[table == best], row[at]), length[at] * 1.0
 
 
 def _ends(context: RuleContext, all_of: Ints, row: Ints) -> Ints:
     """The end of passes that begin at ``row``: the begin of the next one of ``all_of``, at most the end of the step."""
-    start, table = context.trace["spans"]["start"], context.facts["steps"]
+    start, table = context.spans["start"], context.facts["steps"]
     step = context.facts["span_links"]["step"][row]
     last = np.where(step >= 0, table["end"][step], context.windows.end[-1])
     following = np.append(all_of, all_of[-1])[np.searchsorted(all_of, row) + 1]
@@ -115,10 +95,10 @@ def _ends(context: RuleContext, all_of: Ints, row: Ints) -> Ints:
 def _kernels(context: RuleContext, start: Ints, end: Ints, length: Array) -> tuple[Ints, Array]:
     """Device work launched in the passes, and what it takes for one token, ns."""
     work = context.work.take(context.work.launch >= 0)
-    place = window_at(start, end, context.trace["spans"]["start"][work.launch])
+    place = window_at(start, end, context.spans["start"][work.launch])
     some = work.take(place >= 0)
-    time = some.end - some.start
-    return some.row, np.maximum(time / length[place[place >= 0]], np.minimum(time, BRIEF))
+    least = np.minimum(some.lengths, BRIEF)
+    return some.row, np.maximum(some.lengths / length[place[place >= 0]], least)
 
 
 QUESTION = Question(__name__)

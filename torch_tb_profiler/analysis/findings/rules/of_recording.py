@@ -10,14 +10,15 @@ from torch_tb_profiler.analysis.facts.flags import StepFlag
 from torch_tb_profiler.analysis.facts.step_work import SETUP_CALLS
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.findings.edits import host_time_gone
-from torch_tb_profiler.analysis.findings.host_time import overhead_records, silent
 from torch_tb_profiler.analysis.findings.rule import (
     Candidate,
     Claims,
+    Pieces,
     Question,
     RuleContext,
     without_time,
 )
+from torch_tb_profiler.store.columns import unique_values
 from torch_tb_profiler.store.roles import Role
 
 QUESTION = Question(__name__)
@@ -38,7 +39,12 @@ def profiler_overhead(context: RuleContext) -> Claims:
 
     Change: the host spends no time in them. Certain.
     """
-    return overhead_records(context, loading=False)
+    row = context.overhead(loading=False)
+    if not len(row):
+        return None
+    idle = context.idle_in(row, context.gaps)
+    records = {"records": context.per_step(unique_values(idle.row))}
+    return Candidate(idle, records, change="no-overhead")
 
 
 @QUESTION.rule(20, artefact=True, certainty="likely")
@@ -47,12 +53,12 @@ def silent_end(context: RuleContext) -> Claims:
 
     Only on traces with device work. Change: that time is gone. Likely.
     """
-    time = silent(context)
+    time = context.silent_end
     row = context.mark_of(-1)
     if not time.length or not len(row):
         return None
     words = {"why": "It is typically the profiler being stopped."}
-    return Candidate(row, time.start, time.end, words=words, edit=host_time_gone(time))
+    return Candidate(Pieces(row, time.start, time.end), words=words, edit=host_time_gone(time))
 
 
 @QUESTION.rule(240, artefact=True)
@@ -64,7 +70,7 @@ def python_tracing(context: RuleContext) -> Claims:
     length = context.windows.length
     if not len(frames) or len(frames) * 1_000_000 < FRAMES_PER_MS * length:
         return None
-    if context.has_device and context.gaps.take(context.gaps.for_host).length < HOST_SHARE * length:
+    if context.has_device and context.gaps.take(context.gaps.for_host).total < HOST_SHARE * length:
         return None
     return without_time({"frames": len(frames) / len(context.steps)})
 

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, union
+from torch_tb_profiler.analysis.arrays.intervals import measure
 from torch_tb_profiler.analysis.findings.edits import host_takes, together, work_scaled
-from torch_tb_profiler.analysis.findings.operators import outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
@@ -28,7 +27,6 @@ SHORT = 20_000
 """ns; the median beyond which they are not what a fused step saves."""
 BRIEF = 10_000
 """ns; kernels up to this long are mostly start and end."""
-_STEP = regex(r"Optimizer\.step#")
 _SINGLE = regex(r"Optimizer\.step#(?:SparseAdam|LBFGS|Muon)\.step")
 """Optimizers that have neither implementation."""
 _FUSED_ON_HOST = regex(r"Optimizer\.step#(?:Adam|AdamW|SGD|Adagrad)\.step")
@@ -36,7 +34,7 @@ _JOINED = regex(r".*(?:multi_tensor_apply|[Ff]used)")
 
 
 def _claim(context: RuleContext) -> Candidate | None:
-    region = context.within(context.rows_named(context.calls, _STEP.match))
+    region = context.within(context.updates)
     single = context.named(region, _SINGLE.match)
     if not context.has_device:
         single = ~context.named(region, _FUSED_ON_HOST.match)
@@ -47,48 +45,40 @@ def _claim(context: RuleContext) -> Candidate | None:
 
 
 def _on_device(context: RuleContext, region: Ints) -> Candidate | None:
-    spans, work = context.trace["spans"], context.work
+    spans, work = context.spans, context.work
     launched = work.take((work.launch >= 0) & work.kernel)
-    inside = _inside(context, region, launched.launch)
-    own = launched.take(inside)
-    length = own.end - own.start
+    own = launched.take(_inside(context, region, launched.launch))
+    length = own.lengths
     joined = context.named(own.row, _JOINED.match)
     if len(own.row) < MANY * len(region) or joined.mean() > 0.5 or np.median(length) > SHORT:
         return None
     gaps = context.gaps.take(context.gaps.for_host & (context.gaps.launch >= 0))
-    gaps = gaps.take(_inside(context, region, gaps.launch))
-    within = intersect(union(gaps.start, gaps.end), context.when(region))
-    begin = np.searchsorted(gaps.start, within.start, side="right") - 1
+    waits = gaps.take(_inside(context, region, gaps.launch)).during(context.when(region))
     short, passes = own.take(length <= BRIEF), _passes(context, region)
+    fewer = work_scaled(short.row, 1 / max(passes, 1.0))
     return Candidate(
-        np.concatenate((gaps.next[begin], short.row)),
-        np.concatenate((within.start, short.start)),
-        np.concatenate((within.end, short.end)),
+        waits + short,
         {
             "kernels": len(own.row) / len(region),
             "median_kernel": float(np.median(length)),
             "region": float(spans["dur"][region].mean()),
         },
-        edit=together(
-            host_takes(region, 1 / (passes + 1)), work_scaled(short.row, 1 / max(passes, 1.0))
-        ),
+        edit=together(host_takes(region, 1 / (passes + 1)), fewer),
     )
 
 
 def _on_host(context: RuleContext, region: Ints) -> Candidate | None:
-    spans = context.trace["spans"]
     operators = context.operators[_inside(context, region, context.operators)]
-    length = spans["dur"][operators]
+    length = context.spans["dur"][operators]
     fused = context.named(operators, _JOINED.match).any()
     if fused or len(operators) < MANY * len(region) or np.median(length) > SHORT:
         return None
     return Candidate(
-        region,
-        *context.times(region),
+        context.pieces(region),
         {
             "operators": len(operators) / len(region),
             "median_operator": float(np.median(length)),
-            "region": float(spans["dur"][region].mean()),
+            "region": float(context.spans["dur"][region].mean()),
         },
         edit=host_takes(region, 2 / (_passes(context, region) + 1)),
     )
@@ -96,20 +86,19 @@ def _on_host(context: RuleContext, region: Ints) -> Candidate | None:
 
 def _passes(context: RuleContext, region: Ints) -> float:
     """How many operators are called for each parameter, at least 1."""
-    outer = outermost(context, context.operators[_inside(context, region, context.operators)])
+    outer = context.outermost(context.operators[_inside(context, region, context.operators)])
     if not len(outer):
         return 1.0
     # Most operators are called once per parameter.
-    each = float(np.median(np.unique(context.trace["spans"]["name"][outer], return_counts=True)[1]))
+    each = float(np.median(np.unique(context.spans["name"][outer], return_counts=True)[1]))
     return len(outer) / each
 
 
 def _inside(context: RuleContext, region: Ints, rows: Ints) -> Mask:
-    """Which host spans begin in a region of their thread."""
-    spans = context.trace["spans"]
-    start, track = spans["start"][rows], spans["track"][rows]
+    """Which host context.spans begin in a region of their thread."""
+    start, track = context.spans["start"][rows], context.spans["track"][rows]
     inside = measure(context.when(region), start, start + 1) > 0
-    return np.asarray(inside & np.isin(track, spans["track"][region]))
+    return np.asarray(inside & np.isin(track, context.spans["track"][region]))
 
 
 QUESTION = Question(__name__)

@@ -17,7 +17,6 @@ from torch_tb_profiler.analysis.compiled.compilations import COMPILERS, Compilat
 from torch_tb_profiler.analysis.facts.header import json_list
 from torch_tb_profiler.analysis.findings.edits import host_skips
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, RuleContext
-from torch_tb_profiler.analysis.findings.step_outliers import step_of
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Mask, unique_values
 
@@ -35,33 +34,21 @@ def _claim(context: RuleContext) -> Candidate | None:
     if not len(row) or not _recurs(context, found, own & found.core):
         return None
     compiler = found.compiler[own]
-    time = context.trace["spans"]["dur"][row]
+    time = context.spans["dur"][row]
     largest = int(np.bincount(compiler, weights=time).argmax())
     counted = own & found.core & (found.compiler == largest)
-    steps = unique_values(step_of(context, found.row[counted]))
+    steps = unique_values(context.step_of(found.row[counted]))
     names = [name for name, is_own in zip(found.name, counted, strict=True) if is_own and name]
     kind = list(COMPILERS)[largest]
-    dynamo = kind == "torch.compile"
-    start, end = context.times(row)
-    return Candidate(
-        row,
-        start,
-        end,
-        {
-            "compilations": float(counted.sum()),
-            "in_steps": float(len(steps)),
-            "of_steps": float(len(context.steps)),
-        },
-        {
-            "compiler": kind,
-            "ids": _ids(names),
-            "sizes": _sizes(context) if dynamo else "",
-            "dynamo": "1" if dynamo else "",
-            "once": "" if dynamo or kind == "CUDA graphs" else kind,
-            "graphs": "1" if kind == "CUDA graphs" else "",
-        },
-        edit=host_skips(row),
-    )
+    numbers = {"compilations": float(counted.sum()), "in_steps": float(len(steps))}
+    ids = list(dict.fromkeys(names))
+    words = {"compiler": kind, "ids": " to ".join(ids[:1] + ids[1:][-1:])}
+    if kind == "torch.compile":
+        words |= {"sizes": _sizes(context), "dynamo": "1"}
+    else:
+        words["graphs" if kind == "CUDA graphs" else "once"] = kind
+    numbers["of_steps"] = float(len(context.steps))
+    return Candidate(context.pieces(row), numbers, words, edit=host_skips(row))
 
 
 def _recurs(context: RuleContext, found: Compilations, counted: Mask) -> bool:
@@ -73,20 +60,14 @@ def _recurs(context: RuleContext, found: Compilations, counted: Mask) -> bool:
             if own and name
         ]
         return any(frames.count(frame) >= _AGAIN for frame in set(frames))
-    steps = unique_values(step_of(context, found.row[counted]))
+    steps = unique_values(context.step_of(found.row[counted]))
     steps = steps[steps >= 0]
     return len(steps) > 1 or bool((steps > 0).any())
 
 
-def _ids(names: list[str]) -> str:
-    """``0/16 to 0/25``; empty where they are unknown."""
-    each = list(dict.fromkeys(names))
-    return each[0] if len(each) == 1 else f"{each[0]} to {each[-1]}" if each else ""
-
-
 def _sizes(context: RuleContext) -> str:
     """Which input of what was compiled differs from one run to the next, and its sizes; empty unknown."""
-    trace, spans = context.trace, context.trace["spans"]
+    trace, spans = context.trace, context.spans
     arguments = trace["operator_args"]
     known = arguments["dims"] >= 0
     row, dims = arguments["span"][known].astype(np.int64), arguments["dims"][known]

@@ -22,7 +22,6 @@ from torch_tb_profiler.analysis.findings.edits import (
     together,
     work_scaled,
 )
-from torch_tb_profiler.analysis.findings.operators import outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
@@ -56,23 +55,20 @@ def _claim(context: RuleContext) -> Candidate | None:
     named = bool(context.named(unique_values(home), _IS_CHECKPOINT.search).any())
     if not named and not _of_forward(context, again, nodes):
         return None
-    row = context.work.row
-    operator = context.facts["span_links"]["operator"][row]
-    row = row[context.home(operator, again) >= 0] if context.has_device else again
+    device = context.work.row
+    operator = context.operator_of(device)
     often, whole = _passes(context, nodes)
+    calls = whole if often >= NESTED else again
+    row = device[context.home(operator, calls) >= 0]
     if often >= NESTED:
-        work = (
-            context.work.row[context.home(operator, whole) >= 0] if context.has_device else row[:0]
-        )
-        row = work if context.has_device else whole
         left = (often - 1) / often
-        edit = together(host_takes(whole, left), work_scaled(work, left))
+        edit = together(host_takes(whole, left), work_scaled(row, left))
     else:
         edit = together(calls_gone(again, row), _hooks(context, again, home))
+    row = row if context.has_device else calls
     nested = often >= NESTED
     return Candidate(
-        row,
-        *context.times(row),
+        context.pieces(row),
         {"events": context.per_step(row), "passes": max(often, 1) + 1},
         {
             "what": "Nested checkpoints cost" if nested else "Recomputing activations takes",
@@ -88,10 +84,9 @@ def _claim(context: RuleContext) -> Candidate | None:
 
 def _of_forward(context: RuleContext, again: Ints, nodes: Ints) -> bool:
     """Whether most of what is computed is what the forward pass computed: else it is a derivative of a derivative."""
-    spans = context.trace["spans"]
     forward = context.operators[context.home(context.operators, nodes) < 0]
-    same = np.isin(spans["name"][again], spans["name"][forward])
-    took = spans["dur"][again]
+    same = np.isin(context.spans["name"][again], context.spans["name"][forward])
+    took = context.spans["dur"][again]
     return bool(took[same].sum() > MOST * took.sum())
 
 
@@ -99,11 +94,11 @@ def _passes(context: RuleContext, nodes: Ints) -> tuple[int, Ints]:
     """How often what is computed again runs in the backward pass for each time in the forward pass, and the outermost operators that
     do so, with or without gradients.
     """
-    spans, operators = context.trace["spans"], context.within(context.operators)
+    spans, operators = context.spans, context.within(context.operators)
     operators = operators[~context.named(operators, _NO_FORWARD.match)]
     checkpoints = nodes[context.named(nodes, _IS_CHECKPOINT.search)]
     home = context.home(context.parent[operators], nodes)
-    inside = outermost(context, operators[np.isin(home, checkpoints)])
+    inside = context.outermost(operators[np.isin(home, checkpoints)])
     names, name = np.unique(spans["name"][operators], return_inverse=True)
     kind = name[np.isin(operators, inside)]
     if not len(kind):
@@ -118,12 +113,11 @@ def _passes(context: RuleContext, nodes: Ints) -> tuple[int, Ints]:
 
 def _hooks(context: RuleContext, again: Ints, home: Ints) -> Edit:
     """The time of the hooks: ``home`` is where each of ``again`` was computed again."""
-    spans = context.trace["spans"]
     start, end = context.times(home)
-    in_hook = spans["role"][home] == Role.PYTHON
+    in_hook = context.spans["role"][home] == Role.PYTHON
     end = np.where(in_hook, end, context.times(again)[1])
     own = context.mask(context.rows_named(context.of_role(Role.PYTHON), _CHECKPOINT.match))
-    stretches = thread_time_gone(spans["track"][home], start, end)
+    stretches = thread_time_gone(context.spans["track"][home], start, end)
 
     def edit(scene: Scene, durations: Durations) -> None:
         stretches(scene, durations)

@@ -12,15 +12,13 @@ import re
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, picked, positions_of
 from torch_tb_profiler.analysis.findings.edits import calls_gone
-from torch_tb_profiler.analysis.findings.operators import launched_in, most_named, outermost
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask
 
 _READ = regex(r"aten::_local_scalar_dense$")
-_STEP = regex(r"Optimizer\.step#")
 
 
 def _claim(context: RuleContext) -> Candidate | None:
@@ -28,21 +26,18 @@ def _claim(context: RuleContext) -> Candidate | None:
     forward = context.training.differentiated
     if len(modules) < 2 or not len(forward):
         return None
-    call = np.sort(outermost(context, modules))
+    call = np.sort(context.outermost(modules))
     row = call[_repeats(context, call, forward)]
     if not len(row):
         return None
-    work, _ = launched_in(context, row)
-    start, end = context.times(row)
-    name = most_named(context, row)
+    work, _ = context.launched_in(row)
+    shown, name = context.pieces(row), context.most_named(row)
     return Candidate(
-        row,
-        start,
-        end,
+        shown,
         {
             "calls": context.per_step(context.rows_named(call, lambda text: text == name)),
             "repeats": context.per_step(context.rows_named(row, lambda text: text == name)),
-            "again": int((end - start).sum()) / len(context.steps),
+            "again": shown.total / len(context.steps),
         },
         {"module": re.sub(r"^nn\.Module: |_\d+$", "", name)},
         edit=calls_gone(row, work.row),
@@ -66,38 +61,29 @@ def _repeats(context: RuleContext, call: Ints, forward: Ints) -> Mask:
         if differs:
             latest[one] = place
     known = ~used & (high > low) & (before >= 0)
-    spans = context.trace["spans"]
-    changes = context.rows_named(context.calls, _STEP.match)
-    loads = context.calls[context.names.dataloader[spans["name"][context.calls]]]
-    between = np.sort(spans["start"][np.concatenate((changes, loads))])
-    known &= np.searchsorted(between, end[before]) == np.searchsorted(between, start)
+    loads = context.calls[context.names.dataloader[context.spans["name"][context.calls]]]
+    between = np.concatenate((context.updates, loads))
+    known &= context.begun(between, end[before]) == context.begun(between, start)
     engine = context.backward_functions
-    functions = np.sort(spans["start"][engine])
-    known &= np.searchsorted(functions, end[before]) < np.searchsorted(functions, start)
-    reads = np.sort(spans["start"][context.rows_named(context.operators, _READ.match)])
+    known &= context.begun(engine, end[before]) < context.begun(engine, start)
+    reads = context.rows_named(context.operators, _READ.match)
     following = np.append(start[1:], np.iinfo(np.int64).max)
-    known &= np.searchsorted(reads, end) < np.searchsorted(reads, following)
-    return np.asarray(known)
+    return np.asarray(known & (context.begun(reads, end) < context.begun(reads, following)))
 
 
 def _kinds(context: RuleContext, call: Ints) -> Ints:
     """A number for each call; calls in one step of one module with the same operators on the same shapes have the same."""
-    spans, arguments, inner = (
-        context.trace["spans"],
-        context.trace["operator_args"],
-        context.program_calls,
-    )
-    home = context.home(inner, call)
-    inner, home = inner[home >= 0], positions_of(call, home[home >= 0])
-    place = positions_of(arguments["span"], inner)
-    dims = np.where(place >= 0, arguments["dims"][place], -1)
-    _, group = group_rows([spans["name"][inner], dims])
-    columns = [spans["name"][call], context.facts["span_links"]["step"][call]]
-    for value in (np.ones(len(group), np.int64), group + 1, (group + 1) ** 2):
-        total = np.zeros(len(call), np.int64)
-        np.add.at(total, home, value)
-        columns.append(total)
-    return np.asarray(group_rows(columns)[1])
+    inner = context.program_calls
+    place = positions_of(context.trace["operator_args"]["span"], inner)
+    dims = picked(context.trace["operator_args"]["dims"], place)
+    kind = np.stack(group_rows([context.spans["name"][inner], dims])[1:], axis=1)
+    start, end = context.times(call)
+    low, high = (np.searchsorted(context.spans["start"][inner], time) for time in (start, end))
+    does = [kind[a:b].tobytes() for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+    columns = context.spans["name"][call], context.facts["span_links"]["step"][call]
+    numbers: dict[tuple[object, ...], int] = {}
+    each = zip(*(column.tolist() for column in columns), does, strict=True)
+    return np.array([numbers.setdefault(one, len(numbers)) for one in each], np.int64)
 
 
 def _numbered(context: RuleContext, call: Ints) -> tuple[Ints, Ints, Ints]:

@@ -30,7 +30,6 @@ _IMPORTS = regex(
 
 
 def _claim(context: RuleContext) -> Candidate | None:
-    spans = context.trace["spans"]
     runtime = context.of_role(Role.RUNTIME)
     python = context.on_main(context.of_role(Role.PYTHON))
     row = np.concatenate(
@@ -45,12 +44,11 @@ def _claim(context: RuleContext) -> Candidate | None:
     row = unique_values(row[measure(context.windows, start, end) > 0])
     if not len(row):
         return None
-    longest = row[np.argmax(spans["dur"][row])]
+    longest = row[np.argmax(context.spans["dur"][row])]
     taken = intersect(context.when(row), context.windows).length / len(context.steps)
     return Candidate(
-        row,
-        *context.times(row),
-        {"taken": taken, "longest": int(spans["dur"][longest])},
+        context.pieces(row),
+        {"taken": taken, "longest": int(context.spans["dur"][longest])},
         {"call": context.name_of(longest)},
         edit=host_skips(row),
         unplanned=True,
@@ -61,17 +59,16 @@ def _once(context: RuleContext, row: Ints) -> Ints:
     """The longest call of each name, where it is long and longer than all others; of memory only what the runtime was first
     called for.
     """
-    spans = context.trace["spans"]
     row = unique_values(row[~context.named(row, _OTHER.match)])
     row = row[~np.isin(row, loading_calls(context.scene))]
     # What a device waits for of them ``allocator_churn`` tells.
     takes = context.named(row, ALLOCATES.match) & context.has_device
-    launched = context.work.launch[context.work.launch >= 0].min(initial=spans.n)
+    launched = context.launches.min(initial=context.spans.n)
     row = row[~takes | (np.cumsum(takes) == 1) & (row < launched)]
     chosen = []
-    for number in unique_values(spans["name"][row]).tolist():
-        own = row[spans["name"][row] == number]
-        took = spans["dur"][own]
+    for number in unique_values(context.spans["name"][row]).tolist():
+        own = row[context.spans["name"][row] == number]
+        took = context.spans["dur"][own]
         if took.max() >= LONG and 2 * took.max() >= took.sum():
             chosen.append(own[took.argmax()])
     return np.array(chosen, np.int64)

@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.intervals import window_at
-from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_gone, together
-from torch_tb_profiler.analysis.findings.operators import launched_in
+from torch_tb_profiler.analysis.findings.edits import calls_gone, together
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask, unique_values
@@ -27,42 +26,31 @@ def _claim(context: RuleContext) -> Candidate | None:
     row, again, weights = _frames(context)
     if not again.any():
         return None
-    start, end = context.times(row[again])
-    operators = context.on_main(context.operators)
-    begin = context.trace["spans"]["start"][operators]
-    inside = window_at(start, end, begin) >= 0
-    backward = _backward(context, operators, start, end)
-    work, _ = launched_in(context, unique_values(operators[inside], backward))
-    track = np.full(len(start), context.main_track)
-    other = context.times(backward)
-    taken = int((end - start).sum() + (other[1] - other[0]).sum())
+    made, operators = context.pieces(row[again]), context.on_main(context.operators)
+    inside = window_at(made.start, made.end, context.spans["start"][operators]) >= 0
+    backward = _backward(context, operators, made.start, made.end)
+    work, _ = context.launched_in(unique_values(operators[inside], backward))
+    shown, steps = made + context.pieces(backward), len(context.steps)
     return Candidate(
-        np.concatenate((row[again], backward)),
-        np.concatenate((start, other[0])),
-        np.concatenate((end, other[1])),
-        {
-            "made": len(row) / len(context.steps),
-            "weights": weights,
-            "again": taken / len(context.steps),
-        },
-        edit=together(thread_time_gone(track, start, end), calls_gone(backward, work.row)),
+        shown,
+        {"made": len(row) / steps, "weights": weights, "again": shown.total / steps},
+        edit=together(context.time_gone(made), calls_gone(backward, work.row)),
     )
 
 
 def _frames(context: RuleContext) -> tuple[Ints, Mask, int]:
     """Frames that make a weight, which do so again, and how many weights there are."""
-    spans = context.trace["spans"]
     modules = context.training.modules
     lists = context.rows_named(modules, _LIST.match)
     hooks = context.rows_named(context.on_main(context.of_role(Role.PYTHON)), _HOOK.match)
     owner = context.home(hooks, modules)
     row = np.concatenate((lists, hooks[owner >= 0]))
-    name = spans["name"][np.concatenate((lists, owner[owner >= 0]))]
+    name = context.spans["name"][np.concatenate((lists, owner[owner >= 0]))]
     kept = np.isin(row, context.within(context.on_main(row)))
     order = np.argsort(row[kept], kind="stable")
     row, name = row[kept][order], name[kept][order]
     calls = context.rows_named(context.calls, _UPDATE.match)
-    since = np.searchsorted(np.sort(spans["start"][calls]), spans["start"][row])
+    since = context.begun(calls, context.spans["start"][row])
     again = np.ones(len(row), np.bool_)
     keys = np.stack((name.astype(np.int64), since, context.facts["span_links"]["step"][row]))
     _, first = np.unique(keys, axis=1, return_index=True)
@@ -72,12 +60,11 @@ def _frames(context: RuleContext) -> tuple[Ints, Mask, int]:
 
 def _backward(context: RuleContext, operators: Ints, start: Ints, end: Ints) -> Ints:
     """The backward functions of some stretches of the program's thread."""
-    calls = context.backward_calls
-    number = calls.found_by(operators)
-    begin = context.trace["spans"]["start"][operators[number >= 0]]
+    number = context.backward_calls.found_by(operators)
+    begin = context.spans["start"][operators[number >= 0]]
     number = np.append(number[number >= 0], -1)
     bounds = (number[np.searchsorted(begin, time)].tolist() for time in (start, end))
-    parts = [calls.within(low, high) for low, high in zip(*bounds, strict=True)]
+    parts = [context.backward_calls.within(low, high) for low, high in zip(*bounds, strict=True)]
     return unique_values(np.concatenate(parts)).astype(np.int64)
 
 

@@ -22,8 +22,7 @@ _ENDS = regex(r"torch/utils/data/dataloader\.py\(\d+\): _shutdown_workers$")
 
 
 def _claim(context: RuleContext) -> Candidate | None:
-    spans = context.trace["spans"]
-    python = (spans["role"] == Role.PYTHON) & (spans["track"] == context.main_track)
+    python = (context.spans["role"] == Role.PYTHON) & (context.spans["track"] == context.main_track)
     starts = context.within(np.flatnonzero(spans_named(context.trace, python, _STARTS.search)))
     if not len(starts):
         return None
@@ -33,16 +32,10 @@ def _claim(context: RuleContext) -> Candidate | None:
     row = context.within(np.flatnonzero(makes | ends))
     if not makes.any():
         return None
-    return Candidate(
-        row,
-        *context.times(row),
-        {
-            "restarts": len(context.within(np.flatnonzero(makes))) / len(context.steps),
-            "processes": len(starts) / len(context.steps),
-            "taken": context.when(row).length / len(context.steps),
-        },
-        edit=host_skips(row),
-    )
+    counts = {"restarts": len(context.within(np.flatnonzero(makes))), "processes": len(starts)}
+    numbers = {key: count / len(context.steps) for key, count in counts.items()}
+    numbers["taken"] = context.when(row).length / len(context.steps)
+    return Candidate(context.pieces(row), numbers, edit=host_skips(row))
 
 
 QUESTION = Question(__name__)

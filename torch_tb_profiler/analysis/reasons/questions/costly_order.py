@@ -20,13 +20,13 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of, costliest_places
+from torch_tb_profiler.analysis.findings.rule import Claims, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.reasons.calls import Calls, Part, blocks, calls_of
 from torch_tb_profiler.analysis.reasons.uses import How
 from torch_tb_profiler.hardware.results import Shape
+from torch_tb_profiler.store.columns import Ints
 
 MOST = 0.5
 """FLOPs of the cheaper order ÷ those of the recorded one, at most."""
@@ -36,38 +36,30 @@ _SUMS, _SCALES = ("add", "sub"), ("mul", "div")
 _PRODUCTS = frozenset(("aten::mm", "aten::bmm", "aten::matmul", "aten::linear"))
 
 
-class _Pair(msgspec.Struct, frozen=True):
-    """Positions of the calls that the other order replaces, and the share of their FLOPs that it needs; the shapes of the three matrices as they
-    stand; whether the product of the left two is the first; whether another matrix is added to that one.
-    """
-
-    calls: tuple[int, ...]
-    share: float
-    shapes: tuple[Shape, Shape, Shape]
-    leads: bool
-    added: bool
-
-
 def _claim(context: RuleContext) -> Claims:
     calls = calls_of(context)
     product = context.named(calls.row, _PRODUCTS.__contains__)
-    known: dict[int, list[_Pair]] = {}
-    by_place: dict[int, list[_Pair]] = {}
-    for place, alike in blocks(calls.step, calls.kind):
-        if alike not in known:
-            numbers = pairwise(np.flatnonzero(product[place]).tolist())
-            kind = calls.kind[place].tolist()
-            known[alike] = [pair for two in numbers if (pair := _pair(calls, kind, *two))]
-        for pair in known[alike]:
-            replaced = tuple(place[list(pair.calls)].tolist())
-            own = msgspec.structs.replace(pair, calls=replaced)
-            by_place.setdefault(int(calls.line[replaced[0]]), []).append(own)
-    found = costliest_places(context, by_place.values(), lambda own: _cost(calls, own))
-    return [_candidate(calls, own) for own in found]
+
+    def look(place: Ints) -> list[tuple[list[int], float, dict[str, str]]]:
+        two = pairwise(np.flatnonzero(product[place]).tolist())
+        kind = calls.kind[place].tolist()
+        return [pair for first, second in two if (pair := _pair(calls, kind, first, second))]
+
+    parts = []
+    for place, pairs in blocks(calls.step, [calls.kind], look):
+        for numbers, share, words in pairs:
+            own = place[numbers].tolist()
+            part = Part(dict.fromkeys(own, share), {"less": 1 / share}, words, {"pairs": 1})
+            parts.append((int(calls.line[own[0]]), part))
+    return calls.claims(parts)
 
 
-def _pair(calls: Calls, kind: list[int], first: int, second: int) -> _Pair | None:
-    """What two products of a step, of which the calls are of these kinds, are together."""
+def _pair(
+    calls: Calls, kind: list[int], first: int, second: int
+) -> tuple[list[int], float, dict[str, str]] | None:
+    """Of two products of a step, of which the calls are of these kinds: which calls another order replaces, the share of their FLOPs that it needs, and
+    both orders in words.
+    """
     uses = calls.uses
     if second - first > 1 + BETWEEN:
         return None
@@ -80,22 +72,30 @@ def _pair(calls: Calls, kind: list[int], first: int, second: int) -> _Pair | Non
     if linear is None:
         return None
     seen = {made, *(one.makes for one in between if one)}
-    if b[0] in seen and a[1][:-2] == b[1][:-2]:
+    leads = b[0] in seen and a[1][:-2] == b[1][:-2]
+    if leads:
         # (A B) C against A (B C).
-        shapes, leads = (a[0], a[1], b[1]), True
+        shapes = a[0], a[1], b[1]
         other = _flops(a[1], b[1]) + _flops(a[0], (*b[1][:-2], a[0][-1], b[1][-1]))
     elif b[1] in seen:
         # C (A B) against (C A) B.
-        shapes, leads = (b[0], a[0], a[1]), False
+        shapes = b[0], a[0], a[1]
         other = _flops(b[0], a[0]) + _flops((*b[0][:-1], a[0][-1]), a[1])
     else:
         return None
     later = (uses[at] for at in kind[second + 1 : second + 200])
-    replaced = (first, *linear) if linear else (first, second)
     now = _flops(*a) + (0 if linear else _flops(*b))
     if other > MOST * now or any(use is not None and made in use.reads for use in later):
         return None
-    return _Pair(replaced, other / now, shapes, leads, bool(linear))
+    left, middle, right = (str(list(shape)) for shape in shapes)
+    orders = f"({left} × {middle}) × {right}", f"{left} × ({middle} × {right})"
+    order, better = orders if leads else orders[::-1]
+    if linear:
+        # Another matrix is added to the first product.
+        sums = f"({left} × {middle} + W) × {right}", f"{left} × (W + {middle} × {right})"
+        order, better = sums[not leads], f"{better} + the product with W"
+    replaced = [first, *linear] if linear else [first, second]
+    return replaced, other / now, {"order": order, "better": better}
 
 
 def _linear_of(calls: Calls, kind: list[int], between: range, made: Shape) -> list[int] | None:
@@ -127,26 +127,6 @@ def _matrices(calls: Calls, kind: int) -> tuple[Shape, Shape] | None:
 def _flops(a: Shape, b: Shape) -> int:
     """Twice the products of a matrix or a batch of them, and of one."""
     return 2 * math.prod(a) * b[-1]
-
-
-def _cost(calls: Calls, found: list[_Pair]) -> float:
-    return sum((1 - one.share) * int(calls.cost[list(one.calls)].sum()) for one in found)
-
-
-def _candidate(calls: Calls, found: list[_Pair]) -> Candidate:
-    factor = {at: one.share for one in found for at in one.calls}
-    chosen = np.array(sorted(factor), np.int64)
-    share = np.array([factor[at] for at in chosen.tolist()])
-    chief = max(found, key=lambda one: int(calls.cost[list(one.calls)].sum()))
-    left, middle, right = (str(list(shape)) for shape in chief.shapes)
-    orders = f"({left} × {middle}) × {right}", f"{left} × ({middle} × {right})"
-    order, better = orders if chief.leads else orders[::-1]
-    if chief.added:
-        # Another matrix is added to the first product.
-        sums = f"({left} × {middle} + W) × {right}", f"{left} × (W + {middle} × {right})"
-        order, better = sums[not chief.leads], f"{better} + the product with W"
-    numbers = {"less": 1 / chief.share, "pairs": len(found) / len(calls.context.steps)}
-    return calls.claim(chosen, share, numbers, {"order": order, "better": better})
 
 
 QUESTION = Question(__name__)

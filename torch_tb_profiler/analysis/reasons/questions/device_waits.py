@@ -9,13 +9,11 @@
 from __future__ import annotations
 
 import numpy as np
-from msgspec.structs import replace
 
-from torch_tb_profiler.analysis.arrays.intervals import measure
+from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.gaps import pauses
-from torch_tb_profiler.analysis.findings.host_time import gaps_after, overhead_records, unrecorded
 from torch_tb_profiler.analysis.findings.rule import (
     Candidate,
     Claims,
@@ -23,6 +21,7 @@ from torch_tb_profiler.analysis.findings.rule import (
     RuleContext,
     without_time,
 )
+from torch_tb_profiler.analysis.what_if.changes import LONG_SILENCE
 from torch_tb_profiler.analysis.what_if.loading import loading_calls
 from torch_tb_profiler.store.columns import Ints, unique_values
 from torch_tb_profiler.store.roles import Role
@@ -46,52 +45,42 @@ def host_synchronisation(context: RuleContext) -> Claims:
     saved is not the time that the host is blocked: the device works meanwhile.
     """
     row, steps = _synchronising(context), len(context.steps)
-    held, start, end = gaps_after(context, row)
+    held = context.gaps_after(row)
     # Where the host did what was not recorded before it launched again, the wait did not hold it up.
-    if 2 * measure(unrecorded(context), start, end).sum() > (end - start).sum():
+    host = context.scene.graph.host
+    quiet = context.scene.silent & (host.track == context.main_track)
+    quiet &= host.end - host.start > LONG_SILENCE
+    unrecorded = union(host.start[quiet], host.end[quiet])
+    if 2 * measure(unrecorded, held.start, held.end).sum() > held.total:
         return None
-    spans, operator = context.trace["spans"], context.facts["span_links"]["operator"][row]
+    spans, operator = context.spans, context.facts["span_links"]["operator"][row]
     names, calls = np.unique(spans["name"][operator[operator >= 0]], return_counts=True)
-    frequent = np.argsort(-calls, kind="stable")[:3]
+    frequent = [
+        f"{context.trace.strings[int(names[at])]} ({format_value(calls[at] / steps, 'count')} times)"
+        for at in np.argsort(-calls, kind="stable")[:3]
+    ]
     called, kernels = _after_kernels(context, row)
-    return Candidate(
-        held,
-        start,
-        end,
-        {
-            "waits": len(row) / steps,
-            "blocked": int(spans["dur"][row].sum()) / steps,
-            **({"kernels": kernels / steps} if called else {}),
-        },
-        {
-            "operators": ", ".join(
-                f"{context.trace.strings[int(names[at])]} ({format_value(calls[at] / steps, 'count')} times)"
-                for at in frequent
-            ),
-            "called": called,
-        },
-        change="no-sync",
-    )
+    numbers = {"waits": len(row) / steps, "blocked": int(spans["dur"][row].sum()) / steps}
+    if called:
+        numbers["kernels"] = kernels / steps
+    words = {"operators": ", ".join(frequent), "called": called}
+    return Candidate(held, numbers, words, change="no-sync")
 
 
 def _after_kernels(context: RuleContext, row: Ints) -> tuple[str, int]:
     """The call that waits after nearly each kernel, and how many kernels there are; empty where none does."""
     if len(row) < OFTEN * len(context.steps):
         return "", 0
-    name, calls = np.unique(context.trace["spans"]["name"][row], return_counts=True)
-    kernels = len(
-        context.within(
-            unique_values(context.work.launch[context.work.kernel & (context.work.launch >= 0)])
-        )
-    )
+    name, calls = np.unique(context.spans["name"][row], return_counts=True)
+    launch = context.work.launch[context.work.kernel & (context.work.launch >= 0)]
+    kernels = len(context.within(unique_values(launch)))
     if calls.max() * MOST_BETWEEN < kernels:
         return "", 0
     return context.trace.strings[int(name[calls.argmax()])], kernels
 
 
 def _synchronising(context: RuleContext) -> Ints:
-    spans = context.trace["spans"]
-    copies = context.work.row[spans["role"][context.work.row] == Role.MEMCPY]
+    copies = context.work.row[context.spans["role"][context.work.row] == Role.MEMCPY]
     copies = context.rows_named(copies, lambda name: _PAGEABLE in name)
     launch = context.facts["span_links"]["launch"][copies].astype(np.int64)
     return unique_values(context.waits, context.within(unique_values(launch[launch >= 0])))
@@ -104,37 +93,32 @@ def kernel_loading(context: RuleContext) -> Claims:
 
     Change: the host spends no time in them. Certain where the driver recorded all of it, else likely.
     """
-    recorded = overhead_records(context, loading=True)
+    recorded = context.overhead(loading=True)
     call = loading_calls(context.scene)
-    start, end = context.times(call)
-    call = call[measure(context.windows, start, end) > 0]
-    if not len(call):
-        return recorded
-    start, end = context.times(call)
-    longest = call[np.argmax(end - start)]
-    kernel = context.work.row[context.work.launch == longest]
-    loads = (
-        f"the first launch of {short_name(context.name_of(kernel[0]))}"
-        if len(kernel)
-        else "the longest call"
-    )
-    own = Candidate(
-        call,
-        start,
-        end,
-        {"calls": len(call) / len(context.steps)},
-        {"why": f"{context.name_of(longest)}, {loads}, loads a module: that is start-up"},
-        certainty="likely",
+    call = call[measure(context.windows, *context.times(call)) > 0]
+    shown, numbers, words = context.idle_in(recorded, context.gaps), dict[str, float](), {}
+    if len(recorded):
+        numbers["records"] = context.per_step(unique_values(shown.row))
+    if len(call):
+        longest = call[np.argmax(context.spans["dur"][call])]
+        kernel = context.work.row[context.work.launch == longest]
+        loads = (
+            f"the first launch of {short_name(context.name_of(kernel[0]))}"
+            if len(kernel)
+            else "the longest call"
+        )
+        words["why"] = f"{context.name_of(longest)}, {loads}, loads a module: that is start-up"
+        numbers["calls"] = len(call) / len(context.steps)
+    if not numbers:
+        return None
+    return Candidate(
+        shown + context.pieces(call),
+        numbers,
+        words,
+        certainty="likely" if len(call) else None,
         change="kernels-loaded",
-        unplanned=True,
+        unplanned=len(call) > 0,
     )
-    if recorded is None:
-        return own
-    parts = {
-        key: np.concatenate((getattr(recorded, key), getattr(own, key)))
-        for key in ("row", "start", "end")
-    }
-    return replace(own, **parts, numbers=recorded.numbers | own.numbers)
 
 
 @QUESTION.rule(130, of_device=True)
@@ -143,13 +127,13 @@ def idle_other(context: RuleContext) -> Claims:
     no launch was recorded: for a reason that the trace does not show, so no saving is promised.
     """
     gaps = context.gaps.take(~pauses(context.gaps) & ~context.gaps.for_host)
-    if not gaps.length or gaps.length < THRESHOLD * context.windows.length:
+    if not gaps.total or gaps.total < THRESHOLD * context.windows.length:
         return None
-    order = np.argsort(gaps.start - gaps.end, kind="stable")
+    order = np.argsort(-gaps.lengths, kind="stable")
     numbers = {
-        "idle": gaps.length / len(context.steps),
+        "idle": gaps.total / len(context.steps),
         "gaps": len(gaps.start) / len(context.steps),
-        "median_gap": float(np.median(gaps.end - gaps.start)),
+        "median_gap": float(np.median(gaps.lengths)),
     }
-    row = gaps.next[order]
+    row = gaps.row[order]
     return without_time(numbers, row[row >= 0])

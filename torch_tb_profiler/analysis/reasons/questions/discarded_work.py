@@ -17,10 +17,9 @@ from __future__ import annotations
 import math
 
 import msgspec
-import numpy as np
 
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of, costliest_places
+from torch_tb_profiler.analysis.findings.rule import Claims, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.reasons.calls import Part, blocks, calls_of
 from torch_tb_profiler.analysis.reasons.uses import How, Use
 from torch_tb_profiler.hardware.results import Shape
 
@@ -46,41 +45,31 @@ class _Read(msgspec.Struct):
         return 1.0 if self.whole or not self.parts else min(sum(self.parts.values()), 1.0)
 
 
-class _Waste(msgspec.Struct, frozen=True):
-    """Positions of a call that makes more than is read, and of the call that reads a part; the share that is read, of which shape."""
-
-    maker: int
-    reader: int
-    share: float
-    shape: Shape
-
-
 def _claim(context: RuleContext) -> Claims:
     calls = calls_of(context)
     uses = calls.uses
     if not any(use is not None and use.how == How.PART for use in uses):
         return None
-    known: dict[int, list[_Waste]] = {}
-    by_place: dict[tuple[int, int], list[_Waste]] = {}
-    for at, alike in blocks(calls.step[:MOST_CALLS], calls.kind):
-        if alike not in known:
-            known[alike] = _wasted(calls.kind[at].tolist(), uses)
-        for one in known[alike]:
-            waste = _Waste(int(at[one.maker]), int(at[one.reader]), one.share, one.shape)
-            place = int(calls.line[waste.reader]), int(calls.name[waste.reader])
-            by_place.setdefault(place, []).append(waste)
-    found = costliest_places(context, by_place.values(), lambda own: _cost(calls, own))
-    return [_candidate(calls, own) for own in found]
+    parts = []
+    wasted = blocks(
+        calls.step[:MOST_CALLS], [calls.kind], lambda at: _wasted(calls.kind[at].tolist(), uses)
+    )
+    for place, found in wasted:
+        for *numbers, share, shape in found:
+            maker, reader = place[numbers].tolist()
+            what, part = calls.text(maker), calls.text(reader)
+            words = {"what": what, "part": part, "shape": str(list(shape))}
+            key = int(calls.line[reader]), int(calls.name[reader])
+            parts.append((key, Part({maker: share}, {"read": share}, words)))
+    return calls.claims(parts)
 
 
-def _cost(calls: Calls, wasted: list[_Waste]) -> float:
-    return sum((1 - waste.share) * int(calls.cost[waste.maker]) for waste in wasted)
-
-
-def _wasted(kind: list[int], uses: list[Use | None]) -> list[_Waste]:
-    """What the calls of one step, by their kinds, make and nothing reads; positions within the step."""
+def _wasted(kind: list[int], uses: list[Use | None]) -> list[tuple[int, int, float, Shape]]:
+    """Of the calls of one step, by their kinds, those that make more than is read: position in the step of it and of the call that reads a part, the
+    share that is read, of which shape.
+    """
     read: dict[Shape, _Read] = {}
-    found: list[_Waste] = []
+    found: list[tuple[int, int, float, Shape]] = []
     for at in reversed(range(len(kind))):
         use = uses[kind[at]]
         if use is None:
@@ -94,7 +83,7 @@ def _wasted(kind: list[int], uses: list[Use | None]) -> list[_Waste]:
             if use.how == How.ORDERS:
                 share = max(share, 1 / math.log2(max(2, *(makes or ()))))
             if share <= MOST_READ:
-                found.append(_Waste(at, made.by, share, makes))
+                found.append((at, made.by, share, makes))
         kept = use.kept
         if math.isnan(kept):
             kept = math.prod(makes) / max(math.prod(use.reads[0]), 1) if makes else 1.0
@@ -143,28 +132,6 @@ def _taken(use: Use, after: list[int], uses: list[Use | None]) -> Shape | None:
             if alike and (other != shape or not number):
                 return other
     return None
-
-
-def _candidate(calls: Calls, wasted: list[_Waste]) -> Candidate:
-    share: dict[int, float] = {}
-    for waste in wasted:
-        share[waste.maker] = min(share.get(waste.maker, 1.0), waste.share)
-    makers = np.array(sorted(share), np.int64)
-    kept = np.array([share[one] for one in makers.tolist()])
-    chief = int(makers[np.argmax((1 - kept) * calls.cost[makers])])
-    reader = next(waste.reader for waste in wasted if waste.maker == chief)
-    wide = next(waste.shape for waste in wasted if waste.maker == chief)
-    texts = calls.context.trace.strings
-    return calls.claim(
-        makers,
-        kept,
-        {"read": share[chief], "calls": len(makers) / len(calls.context.steps)},
-        {
-            "what": texts[int(calls.name[chief])],
-            "part": texts[int(calls.name[reader])],
-            "shape": str(list(wide)),
-        },
-    )
 
 
 QUESTION = Question(__name__)

@@ -18,7 +18,6 @@ sorted by length do.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 
@@ -27,27 +26,20 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, picked, positions_of
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
-from torch_tb_profiler.analysis.facts.header import json_list
-from torch_tb_profiler.analysis.facts.operators import operator_arguments
 from torch_tb_profiler.analysis.facts.step_kinds import growth_of
 from torch_tb_profiler.analysis.figures.source_lines import OWN, line_ranks
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.findings.claims import WHOLE
-from torch_tb_profiler.analysis.findings.edits import thread_time_gone
-from torch_tb_profiler.analysis.findings.operators import calls_take, outermost
 from torch_tb_profiler.analysis.findings.rule import (
     Candidate,
     Claims,
+    Pieces,
     Question,
     Reach,
     RuleContext,
     without_time,
 )
-from torch_tb_profiler.analysis.findings.step_outliers import (
-    main_calls,
-    shown,
-    step_of,
-)
+from torch_tb_profiler.hardware.call import Input, Tensor
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
 from torch_tb_profiler.store.python_frames import function_name
@@ -99,10 +91,10 @@ def _claim(context: RuleContext) -> Claims:
     growth = _growth(context, steps)
     if growth is None:
         return _by_time(context, steps)
-    row = outermost(context, growth.row)
+    row = context.outermost(growth.row)
     at = positions_of(growth.row, row)
     left = _left(steps, growth)[growth.step[at], growth.name[at]]
-    length = context.trace["spans"]["dur"][row]
+    length = context.spans["dur"][row]
     gone = np.bincount(growth.name[at], (1 - left) * length, len(growth.names))
     most = int(gone.argmax())
     first, last = growth.count[[0, -1], most].tolist()
@@ -113,27 +105,24 @@ def _claim(context: RuleContext) -> Claims:
     each, at_first, at_last = map(shown, (steady, first, last))
     told = f"{_GROWS[kind].format(each)} in each step than in the one before, {at_first} at first"
     numbers = {"taken": int(length.sum()) / len(steps), "grown": last / first - 1}
-    start, end = context.times(row)
     words = {"what": what, "grows": f"{told} and {at_last} at last", **_SAVES}
     # Where nothing is learned, sequences that are generated grow by themselves, too.
     likely = context.training.backward.any()
     return Candidate(
-        row,
-        start,
-        end,
+        context.pieces(row),
         numbers,
         words,
         certainty=None if likely else "theoretical",
-        edit=calls_take(context, row, left),
+        edit=context.calls_take(row, left),
     )
 
 
 def _growth(context: RuleContext, steps: Ints) -> _Growth | None:
     """The names of which there is more and more."""
-    row = main_calls(context)
-    place = positions_of(steps, step_of(context, row))
+    row = context.main_calls
+    place = positions_of(steps, context.step_of(row))
     row, place = row[place >= 0], place[place >= 0]
-    names = context.trace["spans"]["name"][row]
+    names = context.spans["name"][row]
     first, name = group_rows((names,))
     names = names[first]
     shape = len(steps), len(names)
@@ -147,7 +136,7 @@ def _growth(context: RuleContext, steps: Ints) -> _Growth | None:
     slower = np.zeros_like(more)
     if more.any() and not elements.any():
         # What is called ever more makes what others are given.
-        time = np.bincount(cell, context.trace["spans"]["dur"][row], len(calls.ravel()))
+        time = np.bincount(cell, context.spans["dur"][row], len(calls.ravel()))
         time = time.reshape(shape)
         same = (calls == calls[:1]).all(axis=0)
         slower = same & np.array([_keeps_rising(column) for column in time.T])
@@ -171,27 +160,16 @@ def _rising(steps: Ints, count: Array) -> Array:
 
 
 def _elements(context: RuleContext, row: Ints) -> Array:
-    """Elements of the largest input of each call; 0 where shapes were not recorded."""
-    number = operator_arguments(context.trace, "dims").take(row)
-    each, which = group_rows((number,))
-    size = [_largest(context.trace.strings[int(one)]) for one in number[each]]
-    return np.array(size, np.float64)[which]
+    """Elements of the largest input of each call, a list of tensors one input; 0 where shapes were not recorded."""
+    place = positions_of(context.trace["operator_args"]["span"], row)
+    calls, which = context.read_calls(np.full(len(row), -1), place, ("dims",))
+    size = [0 if call is None else max(map(_size, call.inputs), default=0) for call in calls]
+    return np.array([min(one, 1 << 62) for one in size], np.float64)[which]
 
 
-def _largest(dims: str) -> int:
-    sizes = []
-    for one in json_list(dims) or ():
-        # A list of tensors is one input.
-        shapes = (
-            [one] if isinstance(one, list) and not any(isinstance(n, list) for n in one) else one
-        )
-        known = [
-            shape
-            for shape in (shapes if isinstance(shapes, list) else ())
-            if isinstance(shape, list) and all(isinstance(n, int) and n >= 0 for n in shape)
-        ]
-        sizes.append(sum(math.prod(shape) for shape in known if shape))
-    return min(max(sizes, default=0), 1 << 62)
+def _size(given: Input) -> int:
+    several = (given,) if isinstance(given, Tensor) else given or ()
+    return sum(tensor.elements for tensor in several if tensor.shape)
 
 
 def _left(steps: Ints, growth: _Growth) -> Array:
@@ -206,42 +184,28 @@ def _left(steps: Ints, growth: _Growth) -> Array:
     return np.asarray(np.clip(slope * (begun - zero + 1) / count, 0.0, 1.0))
 
 
-class _Part(msgspec.Struct, frozen=True):
-    """A part of all steps: pieces of the program's thread, each shown by a span (-1: the mark of its step), and its step, a position."""
-
-    what: str
-    row: Ints
-    start: Ints
-    end: Ints
-    step: Ints
-
-
 def _by_time(context: RuleContext, steps: Ints) -> Candidate | None:
     """The part whose time grows by most of what the steps grow by, while the rest of them does not."""
     wall = step_lengths(context.facts["steps"]).astype(np.float64)
     growth = growth_of(wall, steps)
     if growth <= 0:
         return None
-    for part in _functions(context, steps, growth):
-        time = np.bincount(part.step, part.end - part.start, len(steps))
+    for what, part, step in _functions(context, steps, growth):
+        time = np.bincount(step, part.lengths, len(steps))
         own, rest = (_slope(steps, one) for one in (time, wall[steps] - time))
         alone = rest / max((wall[steps] - time).mean(), 1) < FLAT * own / max(time.mean(), 1)
         # All that a program does is what it is there for.
         if own < HOLDS * growth or not alone or time.sum() >= WHOLE * wall[steps].sum():
             continue
-        left = np.minimum(own / np.maximum(time, 1), 1)[part.step]
-        start = part.start + np.rint(left * (part.end - part.start)).astype(np.int64)
-        row = shown(context, part.row, steps[part.step])
-        track, seen = np.full(len(row), context.main_track), row >= 0
+        left = np.minimum(own / np.maximum(time, 1), 1)[step]
+        start = part.start + np.rint(left * part.lengths).astype(np.int64)
         more = f"it takes {format_ns(own)} longer in each step than in the one before"
         first, last = (format_ns(float(time[at])) for at in (0, -1))
         return Candidate(
-            row[seen],
-            start[seen],
-            part.end[seen],
+            Pieces(part.row, start, part.end),
             {"taken": time.mean(), "grown": time[-1] / max(time[0], 1) - 1},
-            {"what": part.what, "grows": f"{more}, {first} at first and {last} at last", **_SAVES},
-            edit=thread_time_gone(track, start, part.end),
+            {"what": what, "grows": f"{more}, {first} at first and {last} at last", **_SAVES},
+            edit=context.time_gone(Pieces(part.row, start, part.end)),
         )
     # Nothing can be said to be saved.
     ends = {"growth": growth, "first": float(wall[steps[0]]), "last": float(wall[steps[-1]])}
@@ -254,14 +218,16 @@ def _slope(steps: Ints, time: Array) -> float:
     return float(x @ (time - time.mean()) / (x @ x))
 
 
-def _functions(context: RuleContext, steps: Ints, growth: float) -> Iterator[_Part]:
+def _functions(
+    context: RuleContext, steps: Ints, growth: float
+) -> Iterator[tuple[str, Pieces, Ints]]:
     """Functions of Python, and where no sizes were recorded operators, that hold most of the growth, the program's own before others, the
-    innermost first.
+    innermost first: name, calls, and the position of the step of each.
     """
-    spans, strings = context.trace["spans"], context.trace.strings
+    spans, strings = context.spans, context.trace.strings
     unknown = () if (context.trace["operator_args"]["dims"] >= 0).any() else (Role.OPERATOR,)
     row = context.on_main(context.of_role(Role.PYTHON, *unknown))
-    step = positions_of(steps, step_of(context, row))
+    step = positions_of(steps, context.step_of(row))
     # Of calls within one of their own name the outer one holds the time.
     kept = (step >= 0) & (picked(spans["name"], context.parent[row]) != spans["name"][row])
     kept &= context.names.step[spans["name"][row]] < 0
@@ -283,7 +249,7 @@ def _functions(context: RuleContext, steps: Ints, growth: float) -> Iterator[_Pa
     for _, _, number in sorted(found):
         mine = name == number
         what = function_name(strings[int(names[number])])
-        yield _Part(what, row[mine], *context.times(row[mine]), step[mine])
+        yield what, context.pieces(row[mine]), step[mine]
 
 
 def _keeps_rising(time: Array) -> bool:

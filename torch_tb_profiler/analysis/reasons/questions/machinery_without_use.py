@@ -28,16 +28,14 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.findings.candidate import Certainty
-from torch_tb_profiler.analysis.findings.edits import calls_gone, thread_time_gone, together
-from torch_tb_profiler.analysis.findings.operators import (
-    active_dropout,
-    beneath,
-    launched_in,
-    outermost,
-    read_arguments,
-    tensors,
+from torch_tb_profiler.analysis.findings.edits import calls_gone, together
+from torch_tb_profiler.analysis.findings.rule import (
+    Candidate,
+    Claims,
+    Pieces,
+    Question,
+    RuleContext,
 )
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, RuleContext
 from torch_tb_profiler.hardware.results import Shape
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask, unique_values
@@ -62,42 +60,38 @@ _HOOKED = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
 
 
 class _Machine(msgspec.Struct, frozen=True):
-    """What runs in vain: calls (rows of spans), device work that goes with them, and parts of other calls, (row, start, end)."""
+    """What runs in vain: calls (rows of spans), device work that goes with them, and parts of other calls."""
 
     calls: Ints
     numbers: dict[str, float]
     work: Ints | None = None
-    parts: tuple[Ints, Ints, Ints] | None = None
+    parts: Pieces | None = None
     certainty: Certainty = "certain"
 
 
 def _claim(context: RuleContext) -> Claims:
-    made = ((kind, find(context)) for kind, find in _KINDS.items())
-    return [_candidate(context, kind, machine) for kind, machine in made if machine is not None]
+    found = ((kind, find(context), texts) for kind, (find, *texts) in _MACHINES.items())
+    return [
+        _candidate(
+            context, machine, {"what": kind, "action": action, "attempt": attempt, "source": source}
+        )
+        for kind, machine, (action, attempt, source) in found
+        if machine is not None
+    ]
 
 
-def _candidate(context: RuleContext, kind: str, machine: _Machine) -> Candidate:
-    work = launched_in(context, machine.calls)[0].row if machine.work is None else machine.work
+def _candidate(context: RuleContext, machine: _Machine, words: dict[str, str]) -> Candidate:
+    work = context.launched_in(machine.calls)[0].row if machine.work is None else machine.work
     edit = calls_gone(machine.calls, work)
-    row = work if context.has_device and len(work) else machine.calls
-    start, end = context.times(row)
+    shown = context.pieces(work if context.has_device and len(work) else machine.calls)
     if machine.parts is not None:
-        other, begin, until = machine.parts
-        edit = together(
-            edit, thread_time_gone(context.trace["spans"]["track"][other], begin, until)
-        )
-        row, start, end = (
-            np.concatenate(pair) for pair in ((row, other), (start, begin), (end, until))
-        )
-    action, attempt, source = _TEXTS[kind]
-    words = {"what": kind, "action": action, "attempt": attempt, "source": "\n".join(source)}
-    return Candidate(
-        row, start, end, machine.numbers, words, certainty=machine.certainty, edit=edit
-    )
+        edit = together(edit, context.time_gone(machine.parts))
+        shown += machine.parts
+    return Candidate(shown, machine.numbers, words, certainty=machine.certainty, edit=edit)
 
 
 def _anomaly(context: RuleContext) -> _Machine | None:
-    spans, parent = context.trace["spans"], context.parent
+    spans, parent = context.spans, context.parent
     checks = context.rows_named(context.of_role(Role.OPERATOR), _CHECKS.match)
     checks = checks[parent[checks] >= 0]
     checks = checks[context.named(parent[checks], _NODE.match)]
@@ -115,30 +109,28 @@ def _anomaly(context: RuleContext) -> _Machine | None:
 
 
 def _dropout(context: RuleContext) -> _Machine | None:
-    training = context.training
-    if len(training.differentiated) or training.backward.any():
+    if len(context.training.differentiated) or context.training.backward.any():
         return None
-    row = active_dropout(context)
+    row = context.active_dropout
     if not len(row):
         return None
     attention = context.within(context.rows_named(context.operators, _PLAIN.match))
     attention = unique_values(context.home(row, attention)) if not context.has_device else row[:0]
     attention = attention[attention >= 0]
-    launched = context.facts["span_links"]["operator"][context.work.row]
     sequence = context.trace["operator_args"]["sequence"]
     told = bool(len(sequence)) and not (sequence >= 0).any()
     return _Machine(
         row,
         {"masks": context.per_step(row), "attention": context.per_step(attention)},
-        context.work.row[context.home(launched, row) >= 0],
+        context.work.row[context.home(context.operator_of(context.work.row), row) >= 0],
         _without_products(context, attention) if len(attention) else None,
         "certain" if told else "likely",
     )
 
 
-def _without_products(context: RuleContext, calls: Ints) -> tuple[Ints, Ints, Ints]:
+def _without_products(context: RuleContext, calls: Ints) -> Pieces:
     """The time of some calls between the products in them."""
-    inside = context.operators[beneath(context, calls)[context.operators]]
+    inside = context.operators[context.beneath(calls)[context.operators]]
     product = context.rows_named(inside, _PRODUCT.match)
     home = context.home(product, calls)
     row, begin, until = [], [], []
@@ -148,34 +140,31 @@ def _without_products(context: RuleContext, calls: Ints) -> tuple[Ints, Ints, In
         begin.append(np.append(start, own_end))
         until.append(np.append(own_start, end))
         row.append(np.full(len(own_end) + 1, one))
-    return np.concatenate(row), np.concatenate(begin), np.concatenate(until)
+    return Pieces(np.concatenate(row), np.concatenate(begin), np.concatenate(until))
 
 
 def _zeros(context: RuleContext) -> _Machine | None:
     zeros = context.rows_named(context.operators, _ZERO.match)
-    region = context.within(_regions(context, "Optimizer.zero_grad#"))
-    zeros = outermost(context, zeros[beneath(context, region)[zeros]]) if len(region) else region
+    named = context.rows_named(context.calls, lambda name: name.startswith("Optimizer.zero_grad#"))
+    region = context.within(named)
+    zeros = context.outermost(zeros[context.beneath(region)[zeros]]) if len(region) else region
     if not len(zeros):
         return None
     nodes = context.rows_named(context.operators, _GRADIENT.match)
     sums = context.within(context.rows_named(context.operators, _SUM.match))
-    sums = outermost(context, sums[context.home(sums, nodes) >= 0])
+    sums = context.outermost(sums[context.home(sums, nodes) >= 0])
     return _Machine(
         np.sort(np.concatenate((zeros, sums))),
         {"fills": context.per_step(zeros), "sums": context.per_step(sums)},
     )
 
 
-def _regions(context: RuleContext, begin: str) -> Ints:
-    return context.rows_named(context.calls, lambda name: name.startswith(begin))
-
-
 def _frozen(context: RuleContext) -> _Machine | None:
     gradients = context.within(context.rows_named(context.operators, _GRADIENT.match))
     if len(gradients) < FEWEST or len(context.collectives):
         return None
-    touched, own = _touched(context), read_arguments(context, gradients)
-    given = [next(tensors(own[row]), None) if row in own else None for row in gradients.tolist()]
+    touched, own = _touched(context), context.read_arguments(gradients)
+    given = [next(own[row].every, None) if row in own else None for row in gradients.tolist()]
     shapes: list[Shape] = [tensor.shape for tensor in given if tensor is not None]
     if not touched or len(shapes) < len(given) or not touched <= set(shapes):
         return None
@@ -191,23 +180,23 @@ def _frozen(context: RuleContext) -> _Machine | None:
 
 def _touched(context: RuleContext) -> set[Shape]:
     """Shapes that the optimizers' operators get; empty where that is not known of all."""
-    region = _regions(context, "Optimizer.step#")
+    region = context.updates
     if not len(region):
         return set()
-    inside = outermost(context, context.operators[beneath(context, region)[context.operators]])
-    calls = read_arguments(context, inside)
+    inside = context.outermost(context.operators[context.beneath(region)[context.operators]])
+    calls = context.read_arguments(inside)
     listed = context.named(inside, _LIST.match).tolist()
     for row, several in zip(inside.tolist(), listed, strict=True):
         if several and (row not in calls or not isinstance(calls[row].inputs[0], tuple)):
             return set()
-    if len(launched_in(context, inside)[0].row) < len(launched_in(context, region)[0].row):
+    if len(context.launched_in(inside)[0].row) < len(context.launched_in(region)[0].row):
         return set()
-    return {one.shape for call in calls.values() for one in tensors(call) if one.elements > 1}
+    return {one.shape for call in calls.values() for one in call.every if one.elements > 1}
 
 
 def _written(context: RuleContext) -> set[Shape]:
     """Shapes that the program writes in place by itself."""
-    calls = read_arguments(context, context.rows_named(context.program_calls, _WRITES.match))
+    calls = context.read_arguments(context.rows_named(context.program_calls, _WRITES.match))
     first = (call.inputs[0] for call in calls.values() if call.inputs)
     several = (one if isinstance(one, tuple) else (one,) for one in first)
     return {one.shape for some in several for one in some if one is not None}
@@ -217,17 +206,13 @@ def _between(context: RuleContext, gradients: Ints, used: Mask) -> tuple[Ints, I
     """The engine's calls between the last gradient of a step that is used and the last one that is not; and the accumulations
     among them.
     """
-    spans, step = context.trace["spans"], context.facts["span_links"]["step"]
-    first = np.full(context.facts["steps"].n + 1, np.iinfo(np.int64).max)
-    last = np.zeros(len(first), np.int64)
-    mine, begin = step[gradients], spans["start"][gradients]
-    first[unique_values(mine[used])] = 0
-    np.maximum.at(first, mine[used], begin[used])
-    np.maximum.at(last, mine[~used], begin[~used])
+    start, step = context.spans["start"], context.facts["span_links"]["step"]
+    first, last = (context.last_begin(gradients[one]) for one in (used, ~used))
+    last[last == np.iinfo(np.int64).max] = 0
 
     def inside(row: Ints) -> Ints:
-        start = spans["start"][row]
-        return np.asarray(row[(start > first[step[row]]) & (start <= last[step[row]])])
+        after = start[row] > first[step[row]]
+        return np.asarray(row[after & (start[row] <= last[step[row]])])
 
     return inside(context.within(context.backward_functions)), inside(gradients)
 
@@ -253,7 +238,7 @@ def _search(context: RuleContext) -> _Machine | None:
 
 def _marks(context: RuleContext) -> tuple[Ints, Ints]:
     """Of each parameter ``marks[i] = 1`` in its hook, and ``marks[i].item()`` before its gradient is copied: rows of both."""
-    spans, parent, calls = context.trace["spans"], context.parent, context.of_role(Role.OPERATOR)
+    spans, parent, calls = context.spans, context.parent, context.of_role(Role.OPERATOR)
     calls = calls[np.lexsort((spans["start"][calls], parent[calls], spans["track"][calls]))]
     above, track = parent[calls], spans["track"][calls]
     names = "aten::select", "aten::fill_", "aten::item", f"{_REDUCER}copy_bucket_to_grad", _HOOKED
@@ -276,7 +261,7 @@ def _sent(context: RuleContext, search: Ints, read: Ints) -> tuple[Ints, Ints]:
     """``(event, call)`` of the all_reduce that sends the marks: the last one between a search and the first mark that is
     read; of gradients alone there is one less.
     """
-    table, spans = context.insight["collectives"], context.trace["spans"]
+    table, spans = context.insight["collectives"], context.spans
     mine = (table["kind"] == context.insight.strings.number("all_reduce")) & (table["host"] >= 0)
     row = np.flatnonzero(mine)
     begin = spans["start"][table["host"][row]]
@@ -293,51 +278,41 @@ def _sent(context: RuleContext, search: Ints, read: Ints) -> tuple[Ints, Ints]:
     return table["event"][last].astype(np.int64), table["host"][last].astype(np.int64)
 
 
-_KINDS: dict[str, Callable[[RuleContext], _Machine | None]] = {
-    "anomaly detection": _anomaly,
-    "dropout without a backward pass": _dropout,
-    "filling gradients with zeros": _zeros,
-    "computing gradients that nobody uses": _frozen,
-    "searching for unused parameters": _search,
-}
-_TEXTS = {
+_MACHINES: dict[str, tuple[Callable[[RuleContext], _Machine | None], str, str, str]] = {
     "anomaly detection": (
+        _anomaly,
         "Turn anomaly detection off",
         "Remove torch.autograd.set_detect_anomaly(True) or detect_anomaly(): it is for finding a NaN, not for training.",
-        (
-            "Anomaly detection",
-            _DOCS + "autograd.html#torch.autograd.set_detect_anomaly",
-        ),
+        f"Anomaly detection\n{_DOCS}autograd.html#torch.autograd.set_detect_anomaly",
     ),
     "dropout without a backward pass": (
+        _dropout,
         "Call model.eval() before inference",
         """Call model.eval() before inference, or pass dropout_p=0.0 (scaled_dot_product_attention) and training=self.training
     (functional.dropout): torch.no_grad() alone leaves dropout on.""",
-        ("Module.eval", _DOCS + "generated/torch.nn.Module.html#torch.nn.Module.eval"),
+        f"Module.eval\n{_DOCS}generated/torch.nn.Module.html#torch.nn.Module.eval",
     ),
     "filling gradients with zeros": (
+        _zeros,
         "Set gradients to None, not zero",
         "Call zero_grad(set_to_none=True), the default: the backward pass then sets the gradients.",
-        ("zero_grad", _DOCS + "generated/torch.optim.Optimizer.zero_grad.html"),
+        f"zero_grad\n{_DOCS}generated/torch.optim.Optimizer.zero_grad.html",
     ),
     "computing gradients that nobody uses": (
+        _frozen,
         "Freeze layers for autograd, too",
         """Freeze them for autograd, too: backbone.requires_grad_(False), and call it under torch.no_grad() where nothing in
     front of it is trained.""",
-        (
-            "Setting requires_grad",
-            _DOCS + "notes/autograd.html#setting-requires-grad",
-        ),
+        f"Setting requires_grad\n{_DOCS}notes/autograd.html#setting-requires-grad",
     ),
     "searching for unused parameters": (
+        _search,
         "Set find_unused_parameters=False",
         """Leave find_unused_parameters=False (the default). Where some parameters go unused, but the same ones in every
     {step}, static_graph=True finds them once; gradient_as_bucket_view=True saves the copies of the gradients, too.""",
-        (
-            "find_unused_parameters and static_graph",
-            _DOCS + "generated/torch.nn.parallel.DistributedDataParallel.html",
-        ),
+        f"find_unused_parameters and static_graph\n{_DOCS}generated/torch.nn.parallel.DistributedDataParallel.html",
     ),
 }
+"""What finds each, what to do, what to try, and title and address of the page that says so."""
 QUESTION = Question(__name__)
 QUESTION.state("machinery_without_use", 56, _claim)

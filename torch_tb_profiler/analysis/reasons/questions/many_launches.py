@@ -20,6 +20,7 @@ from torch_tb_profiler.analysis.findings.rule import (
     HOST,
     Candidate,
     Claims,
+    Pieces,
     Question,
     RuleContext,
 )
@@ -77,23 +78,22 @@ def small_collectives(context: RuleContext) -> Claims:
     if table.n < MANY * steps:
         return None
     found = merges(context.scene, BUCKET)
-    if found.count < MANY * steps or not _is_latency(context, found):
+    taken = float((table["end"] - table["start"])[found.row].sum())
+    # It is latency where most of their time would not be paid again.
+    if found.count < MANY * steps or 2 * float(found.time.sum()) > taken:
         return None
-    row = table["event"][found.row].astype(np.int64)
     start, end = table["start"][found.row], table["end"][found.row]
-    return Candidate(
-        row,
-        start,
-        end,
-        {
-            "collectives": len(found.row) / steps,
-            "buckets": float(found.last.sum()) / steps,
-            "each": float(np.median(end - start)),
-            "total": int((end - start).sum()) / steps,
-        },
-        {"like": _like(context, found), "by_hand": "" if _of_ddp(context) else "by hand"},
-        change="buckets",
-    )
+    shown = Pieces(table["event"][found.row].astype(np.int64), start, end)
+    numbers = {
+        "collectives": len(found.row) / steps,
+        "buckets": float(found.last.sum()) / steps,
+        "each": float(np.median(shown.lengths)),
+        "total": shown.total / steps,
+    }
+    # Where DistributedDataParallel calls them, a bucket is its own.
+    ddp = context.named(context.calls, "DistributedDataParallel.forward".__eq__).any()
+    words = {"like": _like(context, found), "by_hand": "" if ddp else "by hand"}
+    return Candidate(shown, numbers, words, change="buckets")
 
 
 def _like(context: RuleContext, found: Merges) -> str:
@@ -106,18 +106,6 @@ def _like(context: RuleContext, found: Merges) -> str:
     return f"{context.insight.strings[int(kinds[count.argmax()])]}, half of them of {of}{time}"
 
 
-def _is_latency(context: RuleContext, found: Merges) -> bool:
-    """Whether most of their time would not be paid again."""
-    table = context.insight["collectives"]
-    taken = float((table["end"] - table["start"])[found.row].sum())
-    return 2 * float(found.time.sum()) <= taken
-
-
-def _of_ddp(context: RuleContext) -> bool:
-    """Whether DistributedDataParallel calls them: then a bucket is its own."""
-    return bool(context.named(context.calls, "DistributedDataParallel.forward".__eq__).any())
-
-
 @QUESTION.rule(100, certainty="likely", causes=(*HOST,), of_device=True)
 def launch_bound(context: RuleContext) -> Claims:
     """Gaps of at most 1 ms that ended with a launch which began after the gap did, at least five of
@@ -127,37 +115,28 @@ def launch_bound(context: RuleContext) -> Claims:
     own. Likely.
     """
     gaps = context.gaps.take(context.gaps.for_host & (context.gaps.launch >= 0))
-    gaps = gaps.take(gaps.end - gaps.start <= SHORT_GAP)
+    gaps = gaps.take(gaps.lengths <= SHORT_GAP)
     if len(gaps.start) < LAUNCHES * len(context.steps):
         return None
     work = context.work.take(context.work.kernel)
-    length = (work.end - work.start)[context.mask(context.within(work.row))[work.row]]
+    length, steps = (
+        work.lengths[context.mask(context.within(work.row))[work.row]],
+        len(context.steps),
+    )
+    in_operators = int(measure(context.host_busy, gaps.start, gaps.end).sum()) / gaps.total
+    numbers = {"gaps": len(gaps.start) / steps, "in_operators": in_operators}
+    if len(length):
+        numbers |= {"kernels": len(length) / steps, "median_kernel": float(np.median(length))}
+    waits = Pieces(gaps.launch, gaps.start, gaps.end)
     return Candidate(
-        gaps.launch,
-        gaps.start,
-        gaps.end,
-        {
-            "gaps": len(gaps.start) / len(context.steps),
-            **(
-                {
-                    "kernels": len(length) / len(context.steps),
-                    "median_kernel": float(np.median(length)),
-                }
-                if len(length)
-                else {}
-            ),
-            "in_operators": int(measure(context.host_busy, gaps.start, gaps.end).sum())
-            / gaps.length,
-        },
-        _waiting_launches(context) or _of_server(context),
-        change="graphs",
+        waits, numbers, _waiting_launches(context) or _of_server(context), change="graphs"
     )
 
 
 def _waiting_launches(context: RuleContext) -> dict[str, str]:
     """What is said where each launch, as of a debugging option, returns only when its kernel has ended; empty where not."""
     work = context.work.take(context.work.kernel & (context.work.launch >= 0))
-    graphs = context.names.graph_launch[context.trace["spans"]["name"][work.launch]]
+    graphs = context.names.graph_launch[context.spans["name"][work.launch]]
     work = work.take(~graphs)
     called, returned = context.times(work.launch)
     inside = (work.start >= called) & (work.end <= returned)
@@ -189,27 +168,21 @@ def idle_queue(context: RuleContext) -> Claims:
     launch = context.facts["span_links"]["launch"]
     of_graph = context.mask(context.rows_named(context.of_role(Role.RUNTIME), GRAPH_LAUNCH.match))
     inside = (gaps.before >= 0) & (launch[gaps.before] == gaps.launch) & of_graph[gaps.launch]
-    within = int((gaps.end - gaps.start)[inside].sum())
-    return Candidate(
-        gaps.next,
-        gaps.start,
-        gaps.end,
-        {
-            "gaps": len(gaps.start) / len(context.steps),
-            "median_gap": float(np.median(gaps.end - gaps.start)),
-            **({"inside": within / len(context.steps)} if within else {}),
-        },
-        {"attempt": _IN_GRAPH} if 2 * within > gaps.length else {},
-        edit=_without(gaps),
-    )
+    length, steps = gaps.lengths, len(context.steps)
+    within = int(length[inside].sum())
+    numbers = {"gaps": len(length) / steps, "median_gap": float(np.median(length))}
+    if within:
+        numbers["inside"] = within / steps
+    words = {"attempt": _IN_GRAPH} if 2 * within > gaps.total else {}
+    return Candidate(gaps, numbers, words, edit=_without(gaps))
 
 
 def _without(gaps: Gaps) -> Edit:
     """No work pauses by more than the gap before it that was found."""
 
     def edit(scene: Scene, durations: Durations) -> None:
-        place = positions_of(scene.graph.work.row, gaps.next)
-        length = (gaps.end - gaps.start)[place >= 0]
+        place = positions_of(scene.graph.work.row, gaps.row)
+        length = gaps.lengths[place >= 0]
         place = place[place >= 0]
         lead = durations.lead[place]
         durations.lead[place] = np.minimum(lead, np.maximum(lead - length, 0))
@@ -237,7 +210,7 @@ def fusion(context: RuleContext) -> Claims:
     mine = np.isin(found.chain, chosen) & judged
     row, order = np.unique(found.row[mine], return_index=True)
     kept = found.kept[mine][order]
-    dur = context.trace["spans"]["dur"][row]
+    dur = context.spans["dur"][row]
     some = context.work.take(context.mask(row)[context.work.row])
     titles: dict[tuple[str, ...], float] = {}
     gained = np.bincount(found.chain[mine][order], (1 - kept) * dur, len(found.names))
@@ -247,7 +220,7 @@ def fusion(context: RuleContext) -> Claims:
     largest = max(titles, key=lambda names: titles[names])
     steps = len(context.steps)
     return Candidate(
-        *beyond_least(context, some, kept * dur),
+        beyond_least(context, some, kept * dur),
         {
             "chains": len(chosen) / steps,
             "kernels": len(row) / steps,

@@ -27,8 +27,14 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_scaled
-from torch_tb_profiler.analysis.findings.operators import launched_during, outermost
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.findings.rule import (
+    Candidate,
+    Claims,
+    Pieces,
+    Question,
+    Reach,
+    RuleContext,
+)
 from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
 from torch_tb_profiler.analysis.reasons.dispatch import PRODUCTS, CallWork
@@ -112,14 +118,13 @@ def _claim(context: RuleContext) -> Claims:
 
 def _loops(context: RuleContext, calls: Calls) -> list[_Loop]:
     """The stretches of calls that are loops."""
-    spans, n = context.trace["spans"], len(calls.row)
-    modules = context.mask(context.training.modules)
-    module = climb(context.parent, calls.row.astype(np.int64), modules)
+    spans, n = context.spans, len(calls.row)
+    module = context.home(calls.row, context.training.modules)
     takes = context.named(calls.row, _TAKES.match)
     # What goes over the elements of a tensor may call another module for each, and so may what calls modules side by side.
     each = np.bincount(module[takes & (module >= 0)], minlength=spans.n)
     apart = np.flatnonzero(_is_apart(context, calls) & (module >= 0))
-    around = climb(context.parent, context.parent[module[apart]].astype(np.int64), modules)
+    around = context.home(context.parent[module[apart]], context.training.modules)
     each += np.bincount(around[around >= 0], minlength=spans.n)
     over = climb(context.parent, calls.row.astype(np.int64), each >= ROUNDS)
     holder = np.where(over >= 0, over, module)
@@ -173,17 +178,14 @@ def _is_apart(context: RuleContext, calls: Calls) -> Mask:
 def _parameters(context: RuleContext, calls: Calls) -> tuple[int, Mask]:
     """How many gradients are accumulated in a step, and which calls come after the last of theirs."""
     row = context.within(context.rows_named(context.operators, _ACCUMULATE.match))
-    row = outermost(context, row)
-    last = np.full(context.facts["steps"].n + 1, np.iinfo(np.int64).max)
-    step, start = context.facts["span_links"]["step"], context.trace["spans"]["start"]
-    last[unique_values(step[row])] = 0
-    np.maximum.at(last, step[row], start[row])
-    return round(len(row) / len(context.steps)), start[calls.row] >= last[calls.step]
+    row, last = context.outermost(row), context.last_begin(context.outermost(row))
+    after = context.spans["start"][calls.row] >= last[calls.step]
+    return round(len(row) / len(context.steps)), after
 
 
 def _one_pass(context: RuleContext, row: Ints) -> float:
     """Of what some calls move, the share that one pass moves; 1 where that is not known of most of their time."""
-    spans, strings = context.trace["spans"], context.trace.strings
+    spans, strings = context.spans, context.trace.strings
     each, kind, count = np.unique(spans["name"][row], return_inverse=True, return_counts=True)
     names = [strings[int(name)] for name in each]
     moves = np.array([_MOVES.get(name, 0) for name in names])
@@ -212,7 +214,7 @@ def _is_loop(
         return True
     frames = unique_values(module[products])
     known = bool((frames >= 0).all())
-    if known and len(frames) >= SHARED * len(unique_values(context.trace["spans"]["name"][frames])):
+    if known and len(frames) >= SHARED * len(unique_values(context.spans["name"][frames])):
         return True
     least, most = (ROUNDS, ROUND) if known else (UNKNOWN_ROUNDS, UNKNOWN_ROUND)
     if takes >= rounds >= least and len(chosen) <= most * rounds:
@@ -241,7 +243,7 @@ def _found(
     context: RuleContext, calls: Calls, work: CallWork, loops: list[_Loop]
 ) -> Candidate | None:
     """What is said of the loops at one place."""
-    spans, steps = context.trace["spans"], len(context.steps)
+    spans, steps = context.spans, len(context.steps)
     chosen = np.concatenate([loop.chosen for loop in loops])
     size = [len(loop.chosen) for loop in loops]
     stretch, rounds = np.repeat(np.arange(len(loops)), size), [loop.rounds for loop in loops]
@@ -268,30 +270,23 @@ def _found(
         return None
     edit = stretches_take(track, started, ended, remains / np.maximum(time, 1))
     if context.has_device:
-        within = launched_during(context, track, started, ended)
-        brief = context.work.take(within & (context.work.end - context.work.start <= BRIEF))
+        within = context.launched_during(track, started, ended)
+        brief = context.work.take(within & (context.work.lengths <= BRIEF))
         edit = together(edit, work_scaled(brief.row, 1 / float(np.median(rounds))))
     same, _ = costliest(calls.name[chosen], length)
-    return Candidate(
-        row,
-        start,
-        end,
-        {
-            "taken": int(time.sum()) / steps,
-            "operators": len(row) / steps,
-            "calls": int(same.sum()) / steps,
-            "each": float(np.median(length[same])),
-            "rounds": float(np.median(rounds)),
-            "backward": int(time[len(row) :].sum()) / steps,
-        },
-        {
-            "operator": context.trace.strings[int(calls.name[chosen[same][0]])],
-            "what": "operators over the parameters" if over_parameters else "small operators",
-            "parameters": "yes" if over_parameters else "",
-            "attempt": " ".join(_FOREACH.split()) if over_parameters else "",
-        },
-        edit=edit,
-    )
+    numbers = {
+        "taken": int(time.sum()) / steps,
+        "operators": len(row) / steps,
+        "calls": int(same.sum()) / steps,
+        "each": float(np.median(length[same])),
+        "rounds": float(np.median(rounds)),
+        "backward": int(time[len(row) :].sum()) / steps,
+    }
+    words = {"operator": calls.text(chosen[same][0]), "what": "small operators"}
+    if over_parameters:
+        words |= {"what": "operators over the parameters", "parameters": "yes"}
+        words["attempt"] = " ".join(_FOREACH.split())
+    return Candidate(Pieces(row, start, end), numbers, words, edit=edit)
 
 
 def _with_pauses(context: RuleContext, row: Ints, stretch: Ints) -> tuple[Ints, Ints]:

@@ -6,10 +6,9 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, picked, sum_by
-from torch_tb_profiler.analysis.arrays.intervals import measure, shared, subtract, window_at
+from torch_tb_profiler.analysis.arrays.intervals import measure, subtract, window_at
 from torch_tb_profiler.analysis.facts.launches import ALLOCATES
 from torch_tb_profiler.analysis.findings.edits import host_skips
-from torch_tb_profiler.analysis.findings.host_time import gaps_after
 from torch_tb_profiler.analysis.findings.rule import (
     Candidate,
     Claims,
@@ -45,21 +44,13 @@ def allocator_churn(context: RuleContext) -> Claims:
     Change: the calls take no time and wait for nothing. Certain.
     """
     row = context.rows_named(context.of_role(Role.RUNTIME), ALLOCATES.match)
-    start, end = context.times(row)
+    start, _ = context.times(row)
     row = row[measure(context.windows, start, start + 1) > 0]
     # Before the first work of a recording without steps, the device waits for them as well.
-    start, end = context.times(row)
-    early, start, end = shared(start, end, subtract(context.windows, context.judged))
-    held = zip(gaps_after(context, row), (row[early], start, end), strict=True)
-    call, begin, until = (np.concatenate(parts) for parts in held)
-    return Candidate(
-        call,
-        begin,
-        until,
-        {"calls": len(row) / len(context.steps)},
-        edit=host_skips(row),
-        unplanned=True,
-    )
+    early = context.pieces(row).during(subtract(context.windows, context.judged))
+    calls = {"calls": len(row) / len(context.steps)}
+    held = context.gaps_after(row) + early
+    return Candidate(held, calls, edit=host_skips(row), unplanned=True)
 
 
 @QUESTION.rule(219, of_memory=True)
@@ -74,12 +65,8 @@ def out_of_memory(context: RuleContext) -> Claims:
         return None
     failure = failures[0]
     short = shortage_of(context.trace, context.insight, failure)
-    numbers = {
-        "asked": failure.bytes,
-        "free": failure.free,
-        "unused": short.unused,
-        "failed": count,
-    }
+    numbers = {"asked": failure.bytes, "free": failure.free}
+    numbers |= {"unused": short.unused, "failed": count}
     if short.held is not None:
         numbers |= {"allocated": short.held.allocated, "reserved": short.held.reserved}
     found = without_time({key: float(value) for key, value in numbers.items() if value >= 0})
@@ -130,24 +117,17 @@ def memory_growth(context: RuleContext) -> Claims:
     kept = max(filter(None, found), key=lambda one: float(one.bytes.sum()), default=None)
     if kept is None:
         return None
-    table, devices = context.insight["allocations"], context.insight["memory_devices"]
-    nodes = context.insight["memory_nodes"]
-    node = table["node"][kept.row]
-    events = picked(nodes["event"], node).astype(np.int64)
-    size = table["bytes"][kept.row]
-    largest = np.argsort(-size, kind="stable")
-    shown = events[largest][events[largest] >= 0]
-    found_in = without_time(
-        {
-            "per_step": float(np.median(kept.bytes)),
-            "kept": float(kept.bytes.sum()),
-            "steps": float(len(steps)),
-            "peak": float(devices["peak"][kept.device]),
-        },
-        np.asarray(list(dict.fromkeys(shown.tolist()))[:50], np.int64),
-    )
-    found_in.words["holders"] = _holders(context, kept)
-    return found_in
+    table, nodes = context.insight["allocations"], context.insight["memory_nodes"]
+    events = picked(nodes["event"], table["node"][kept.row]).astype(np.int64)
+    events = events[np.argsort(-table["bytes"][kept.row], kind="stable")]
+    numbers = {
+        "per_step": float(np.median(kept.bytes)),
+        "kept": float(kept.bytes.sum()),
+        "steps": float(len(steps)),
+        "peak": float(context.insight["memory_devices"]["peak"][kept.device]),
+    }
+    shown = list(dict.fromkeys(events[events >= 0].tolist()))[:50]
+    return without_time(numbers, np.array(shown, np.int64), {"holders": _holders(context, kept)})
 
 
 def _kept(context: RuleContext, device: int, steps: Ints) -> _Kept | None:
@@ -177,12 +157,8 @@ def _rises(context: RuleContext, device: int, steps: Ints) -> bool:
 
 def _holders(context: RuleContext, kept: _Kept) -> str:
     """``aten::linear at train.py(24): main (2.0 MiB), …``: where the blocks were allocated, the largest first."""
-    table, nodes, texts = (
-        context.insight["allocations"],
-        context.insight["memory_nodes"],
-        context.insight.strings,
-    )
-    operator = picked(nodes["name"], table["node"][kept.row])
+    table, texts = context.insight["allocations"], context.insight.strings
+    operator = picked(context.insight["memory_nodes"]["name"], table["node"][kept.row])
     first, group = group_rows((table["line"][kept.row], operator))
     total = sum_by(group, len(first), table["bytes"][kept.row])
     parts = []

@@ -14,35 +14,29 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Any
 
 import numpy as np
 from msgspec.structs import replace
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
-from torch_tb_profiler.analysis.arrays.intervals import measure, subtract, union
+from torch_tb_profiler.analysis.arrays.intervals import intersect, measure, subtract
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
-from torch_tb_profiler.analysis.figures.source_lines import OTHERS, frame_ranks
-from torch_tb_profiler.analysis.findings import copies as found_copies
-from torch_tb_profiler.analysis.findings.copies import copies_named, copy_rate
+from torch_tb_profiler.analysis.figures.source_lines import OTHERS
 from torch_tb_profiler.analysis.findings.edits import (
     calls_gone,
-    thread_time_gone,
     together,
     work_takes,
 )
-from torch_tb_profiler.analysis.findings.gaps import LATENCY
-from torch_tb_profiler.analysis.findings.operators import (
-    beneath,
-    calls_for_nothing,
-    calls_where,
-    most_named,
-    outermost,
-    outside,
-    read_arguments,
+from torch_tb_profiler.analysis.findings.gaps import LATENCY, Work
+from torch_tb_profiler.analysis.findings.rule import (
+    Candidate,
+    Claims,
+    Question,
+    Reach,
+    RuleContext,
 )
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.findings.rule_context import Work
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.replay import Durations
 from torch_tb_profiler.analysis.what_if.simulation import Edit
@@ -50,7 +44,7 @@ from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.hardware.element_types import kind, precision
 from torch_tb_profiler.hardware.kernel_names import HOST_COPY, TO_DEVICE
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.columns import Ints, Mask, unique_values
+from torch_tb_profiler.store.columns import Ints, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.roles import Role
 
@@ -71,6 +65,7 @@ _BUCKET = regex(
 )
 _BUFFERS = regex(r"_broadcast_coalesced")
 """DistributedDataParallel's broadcast of buffers."""
+_DEEP = regex(r"(?:.*/)?copy\.py\(\d+\): deepcopy$")
 _ATEN = regex(r"aten::")
 _COPY = regex(r"aten::copy_$")
 _COPIES = regex(r"aten::(?:clone|copy_|_foreach_copy_)$")
@@ -92,30 +87,20 @@ def blocking_copy(context: RuleContext) -> Claims:
     Evidence: calls of the runtime that copy, of at least 100 µs, and the idle time of the device within them, less what
     their own copies take there. Change: they return at once, and their copies take what they took. Likely.
     """
-    spans = context.trace["spans"]
+    length, steps = context.spans["dur"], len(context.steps)
     row = context.runtime_calls(_COPYING_CALLS)
-    row = row[spans["dur"][row] >= LONG]
-    piece, start, end = context.idle_in(row, context.gaps)
-    if not len(piece):
+    held = context.idle_in(row[length[row] >= LONG], context.gaps)
+    if not len(held.row):
         return None
-    call, number = np.unique(piece, return_inverse=True)
-    held = np.bincount(number, weights=end - start)
-    longest = int(held.argmax())
-    track = spans["track"][piece].astype(np.int64)
-    idle = union(start, end)
-    steps = len(context.steps)
-    return Candidate(
-        piece,
-        start,
-        end,
-        {
-            "copies": len(call) / steps,
-            "held": int(measure(context.judged, idle.start, idle.end).sum()) / steps,
-            "longest": int(spans["dur"][call[longest]]),
-        },
-        {"called": context.trace.strings[int(spans["name"][call[longest]])]},
-        edit=together(thread_time_gone(track, start, end), _at_once(call)),
-    )
+    call, number = np.unique(held.row, return_inverse=True)
+    longest = call[np.bincount(number, weights=held.end - held.start).argmax()]
+    numbers = {
+        "copies": len(call) / steps,
+        "held": intersect(held.time, context.judged).length / steps,
+        "longest": int(length[longest]),
+    }
+    edit = together(context.time_gone(held), _at_once(call))
+    return Candidate(held, numbers, {"called": context.name_of(longest)}, edit=edit)
 
 
 def _at_once(call: Ints) -> Edit:
@@ -138,9 +123,16 @@ def bucket_copies(context: RuleContext) -> Claims:
     gradients that are views of the buckets are not copied. Certain.
     """
     host = _bucketed(context)
-    if not len(host):
-        return None
-    return calls_for_nothing(context, host, {"copies": context.per_step(host)})
+    return _gone(context, host, context.launched_in(host)[0], {"copies": context.per_step(host)})
+
+
+def _gone(
+    context: RuleContext, calls: Ints, work: Work, numbers: dict[str, float], **more: Any
+) -> Candidate | None:
+    """Calls that need not be, and device work of theirs: that, else themselves; neither takes time."""
+    shown = context.pieces(work.row if context.has_device else calls)
+    found = Candidate(shown, numbers, edit=calls_gone(calls, work.row), **more)
+    return found if len(shown.row) else None
 
 
 def _bucketed(context: RuleContext) -> Ints:
@@ -154,12 +146,12 @@ def repeated_copies(context: RuleContext) -> Claims:
 
     Change: they take no time. Likely: the data may differ.
     """
-    copies = copies_named(context, TO_DEVICE)
-    links, python = context.facts["span_links"], context.trace["spans"]["role"] == Role.PYTHON
+    copies = context.copies(TO_DEVICE)
+    links, python = context.facts["span_links"], context.spans["role"] == Role.PYTHON
     in_frame = climb(context.parent, copies.launch, python) >= 0
     copies = copies.take((links["operator"][copies.row] >= 0) | in_frame)
     paths = context.insight["span_paths"]
-    origin = paths["path"] if paths.n == context.trace["spans"].n else links["operator"]
+    origin = paths["path"] if paths.n == context.spans.n else links["operator"]
     size = device_arguments(context.trace, copies.row, ("bytes",))["bytes"].astype(np.int64)
     first, group = group_rows((links["step"][copies.row], size, origin[copies.row]))
     again = (np.bincount(group, minlength=len(first)) >= REPEATS)[group] & (size > 0)
@@ -186,40 +178,26 @@ def layout(context: RuleContext) -> Claims:
     work = work.take(inside | turns)
     if not len(host) and not len(work.row):
         return None
-    row = work.row if context.has_device else host
     count = context.per_step(host) + context.per_step(work.row[turns[inside | turns]])
-    return Candidate(
-        row,
-        *context.times(row),
-        {"copies": count},
-        {"names": most_named(context, host if len(host) else work.row)},
-        edit=calls_gone(host, work.row),
-    )
+    names = {"names": context.most_named(host if len(host) else work.row)}
+    return _gone(context, host, work, {"copies": count}, words=names)
 
 
 def _ordering(context: RuleContext) -> Ints:
     """Rows of the operators that copied a tensor into another order, within the windows."""
     copies = context.rows_named(context.operators, _COPY.match)
     above = unique_values(context.parent[copies])
-    clones = above[above >= 0]
-    clones = context.rows_named(clones, _CLONE.match)
+    clones = context.rows_named(above[above >= 0], _CLONE.match)
     is_order = context.named(context.operators, _ORDERS.match)
     orders = context.operators[is_order]
-    if not len(orders) or not len(clones):
-        return np.zeros(0, np.int64)
     # What an operator copies by itself the program cannot leave out.
     others = context.operators[~is_order & context.named(context.operators, _ATEN.match)]
-    orders = orders[~beneath(context, others)[orders]]
+    orders = orders[~context.beneath(others)[orders]]
     home = context.home(clones, orders)
-    row = context.within(outermost(context, unique_values(home[home >= 0])))
-    return row[~_of_torch(context, row)]
-
-
-def _of_torch(context: RuleContext, row: Ints) -> Mask:
-    """Which operators a Python file of PyTorch calls, in which nobody keeps another layout."""
-    rank = frame_ranks(context.trace)
-    caller = climb(context.parent, row, rank > 0)
-    return np.asarray((caller >= 0) & (rank[caller] == OTHERS))
+    row = context.within(context.outermost(unique_values(home[home >= 0])))
+    # In what a Python file of PyTorch calls, nobody keeps another layout.
+    caller = climb(context.parent, row, context.rank > 0)
+    return np.asarray(row[(caller < 0) | (context.rank[caller] != OTHERS)])
 
 
 @QUESTION.rule(172, certainty="likely", reach=Reach(0.4, 1.3))
@@ -233,7 +211,7 @@ def tensor_copies(context: RuleContext) -> Claims:
     host = _own(context)
     work = context.work
     launched = context.home(work.launch, host) >= 0
-    is_copy = context.trace["spans"]["role"][work.row] == Role.MEMCPY
+    is_copy = context.spans["role"][work.row] == Role.MEMCPY
     within = is_copy & context.named(work.row, _WITHIN.match)
     hosted = is_copy & context.named(work.row, HOST_COPY.match)
     work = work.take(within | launched & ~hosted)
@@ -245,26 +223,19 @@ def tensor_copies(context: RuleContext) -> Claims:
     row = work.row if context.has_device else host
     if not len(row):
         return None
-    return Candidate(
-        row,
-        *context.times(row),
-        {"copies": context.per_step(row)},
-        {"names": most_named(context, host if len(host) else row)},
-        edit=calls_gone(host, work.row),
-    )
+    names = {"names": context.most_named(host if len(host) else row)}
+    return _gone(context, host, work, {"copies": context.per_step(row)}, words=names)
 
 
 def _own(context: RuleContext) -> Ints:
     """Rows of copies that the program calls itself, within the windows."""
     rows = context.within(context.rows_named(context.operators, _COPIES.match))
-    if not len(rows):
-        return rows
-    rows = outside(context, rows, context.operators)
-    buffers = context.rows_named(context.of_role(Role.PYTHON), _BUFFERS.search)
-    others = np.concatenate((found_copies.deep_copies(context), _bucketed(context), buffers))
-    if len(others):
-        rows = rows[~beneath(context, others)[rows]]
-    return np.asarray(rows[~np.isin(rows, calls_where(context, bool, _of_two_types))])
+    rows = context.outside(rows, context.operators)
+    frames = context.of_role(Role.PYTHON)
+    deep = context.outermost(context.within(context.rows_named(frames, _DEEP.match)))
+    others = np.concatenate((deep, _bucketed(context), context.rows_named(frames, _BUFFERS.search)))
+    rows = rows[~context.beneath(others)[rows]]
+    return np.asarray(rows[~np.isin(rows, context.calls_where(bool, _of_two_types))])
 
 
 def _of_two_types(call: Call) -> bool:
@@ -282,22 +253,22 @@ def conversions(context: RuleContext) -> Claims:
     precision converts each weight once.
     """
     copies = context.rows_named(context.operators, _COPY.match)
-    copies = copies[context.mask(calls_where(context, _has_two, _converts))[copies]]
+    copies = copies[context.mask(context.calls_where(_has_two, _converts))[copies]]
     copies = context.within(copies)
     if context.per_step(copies) < MANY:
         return None
     calls = context.rows_named(context.operators, _CONVERSIONS.match)
-    around = unique_values(context.home(copies, outermost(context, calls)))
+    around = unique_values(context.home(copies, context.outermost(calls)))
     host = around[around >= 0]
     back = _there_and_back(context, copies)
-    found = calls_for_nothing(
+    return _gone(
         context,
         host,
+        context.launched_in(host)[0],
         {"conversions": context.per_step(copies), "back": back / len(context.steps)},
         words={"types": _types(context, copies)},
         certainty="likely" if back else "theoretical",
     )
-    return found if len(found.row) else None
 
 
 def _has_two(types: str) -> bool:
@@ -311,22 +282,18 @@ def _pair(call: Call) -> tuple[str, str]:
 
 
 def _converts(call: Call) -> bool:
-    types = _pair(call)
-    shape = call.tensor(0)
-    return (
-        shape is not None
-        and bool(shape.shape)
-        and all(kind(one) == "float" for one in types)
-        and precision(types[0]) != precision(types[1])
-    )
+    types, result = _pair(call), call.tensor(0)
+    floats = all(kind(one) == "float" for one in types)
+    different = precision(types[0]) != precision(types[1])
+    return result is not None and bool(result.shape) and floats and different
 
 
 def _there_and_back(context: RuleContext, copies: Ints) -> int:
     """How many of the forward pass convert a tensor back of a shape that others convert there, if that is the rule."""
     nodes = context.rows_named(context.operators, _NODE.match)
-    forward = copies[~beneath(context, nodes)[copies]] if len(nodes) else copies
+    forward = copies[~context.beneath(nodes)[copies]] if len(nodes) else copies
     found: Counter[tuple[object, ...]] = Counter()
-    for call in read_arguments(context, forward).values():
+    for call in context.read_arguments(forward).values():
         shape = call.tensor(0)
         source, result = _pair(call)
         found[(shape.shape if shape else (), source, result)] += 1
@@ -338,7 +305,7 @@ def _there_and_back(context: RuleContext, copies: Ints) -> int:
 
 
 def _types(context: RuleContext, copies: Ints) -> str:
-    pairs = Counter(_pair(call) for call in read_arguments(context, copies).values())
+    pairs = Counter(_pair(call) for call in context.read_arguments(copies).values())
     [(types, _)] = pairs.most_common(1)
     return " to ".join(precision(one) or one for one in types)
 
@@ -349,28 +316,25 @@ def exposed_copies(context: RuleContext) -> Claims:
 
     Change: the copies are shorter by what other work could hide of them, at most all of its time. Likely.
     """
-    copies = copies_named(context, HOST_COPY)
+    copies = context.copies(HOST_COPY)
     pageable = context.named(copies.row, _PAGEABLE.match)
     if not len(copies.row):
         return None
-    numbers = {
-        "pageable": float(np.mean(pageable)),
-        "longest": int((copies.end - copies.start).max()),
-    }
-    if rate := copy_rate(context, copies):
+    numbers = {"pageable": float(np.mean(pageable)), "longest": int(copies.lengths.max())}
+    if rate := context.copy_rate(copies):
         numbers["rate"] = rate
     found = _alone(context, copies, numbers)
-    others = subtract(context.work.busy, union(found.start, found.end))
-    hidden = int(measure(context.windows, others.start, others.end).sum())
-    taken = int(measure(context.windows, found.start, found.end).sum())
+    others = subtract(context.work.time, found.shown.time)
+    hidden = intersect(context.windows, others).length
+    taken = int(measure(context.windows, found.shown.start, found.shown.end).sum())
     left = max(1 - hidden / taken, 0.0) if taken else 0.0
-    return replace(found, edit=work_takes(copies.row, (copies.end - copies.start) * left))
+    return replace(found, edit=work_takes(copies.row, copies.lengths * left))
 
 
 def _alone(context: RuleContext, copies: Work, numbers: dict[str, float]) -> Candidate:
     """The time in which of all device work only these copies ran; without them as the change."""
     return Candidate(
-        *context.alone(copies),
+        context.alone(copies),
         {"copies": context.per_step(copies.row), **numbers},
         edit=work_takes(copies.row, 0),
     )

@@ -15,12 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of
+from torch_tb_profiler.analysis.reasons.calls import Calls, Part, blocks, calls_of
 from torch_tb_profiler.analysis.reasons.uses import How
 from torch_tb_profiler.hardware.results import Shape
-from torch_tb_profiler.store.columns import Array, Ints
+from torch_tb_profiler.store.columns import Ints
 
 MOST_FILLED = 0.5
 """Share of the dimension that the longest part may fill."""
@@ -33,29 +32,33 @@ _WRITES = ("aten::copy_", "aten::index_put_", "aten::fill_")
 
 def _claim(context: RuleContext) -> Claims:
     calls = calls_of(context)
-    strings = context.trace.strings
-    names = strings.many(calls.name)
+    names = context.trace.strings.many(calls.name)
     if not calls.distinct or not any(name in (*_PADS, *_FILLS) for name in names):
         return None
-    factor, known = np.ones(len(calls.row)), dict[int, Array]()
-    padded: list[tuple[int, int, int]] = []
-    for place, alike in blocks(calls.step, calls.kind):
-        if alike not in known:
-            for at, length, longest, shape in _padded(calls, names, place):
-                padded.append((at, length, longest))
-                mine = _works_on(calls, names, place[place > at], length, shape)
-                factor[mine] = np.minimum(longest / length, factor[mine])
-            known[alike] = factor[place]
-        factor[place] = known[alike]
-    chosen = np.flatnonzero(factor < 1)
-    share = factor[chosen]
-    if ((1 - share) * calls.cost[chosen]).sum() < THRESHOLD * context.windows.length:
+
+    def look(place: Ints) -> list[tuple[int, int, list[int]]]:
+        return [
+            (length, longest, np.searchsorted(place, [at, *works]).tolist())
+            for at, length, longest, shape in _padded(calls, names, place)
+            if (works := _works_on(calls, names, place[place > at], length, shape))
+        ]
+
+    padded = [
+        (longest, length, *place[numbers].tolist())
+        for place, found in blocks(calls.step, [calls.kind], look)
+        for length, longest, numbers in found
+    ]
+    if not padded:
         return None
-    at, length, longest = max(padded, key=lambda one: one[2])
+    # What is said is of the longest part.
+    longest, length, at, *_ = max(padded, key=lambda one: one[0])
     line = int(calls.line[at])
-    where = context.facts.strings[line] if line >= 0 else ""
-    numbers = {"length": length, "longest": longest, "padding": 1 - longest / length}
-    return calls.claim(chosen, share, numbers, {"why": f"It is padded in {where}" if where else ""})
+    why = f"It is padded in {context.facts.strings[line]}" if line >= 0 else ""
+    told = {"length": length, "longest": longest, "padding": 1 - longest / length}
+    return calls.claims(
+        (0, Part(dict.fromkeys(works, part / whole), told, {"why": why}))
+        for part, whole, _, *works in padded
+    )
 
 
 def _padded(calls: Calls, names: list[str], place: Ints) -> list[tuple[int, int, int, Shape]]:
@@ -63,7 +66,7 @@ def _padded(calls: Calls, names: list[str], place: Ints) -> list[tuple[int, int,
     longest: dict[int, tuple[int, int, int, Shape]] = {}
     filled: Shape | None = None
     for at in place.tolist():
-        use, call = calls.uses[calls.kind[at]], calls.distinct[calls.kind[at]]
+        use, call = calls.use(at), calls.distinct[calls.kind[at]]
         if use is None or call is None:
             continue
         if names[at] in _FILLS and use.makes:
@@ -96,7 +99,7 @@ def _works_on(calls: Calls, names: list[str], place: Ints, length: int, shape: S
     values: set[Shape] = {shape}
     found = []
     for number, at in enumerate(place.tolist()):
-        use = calls.uses[calls.kind[at]]
+        use = calls.use(at)
         if use is None:
             continue
         # Of long lists of tensors no shapes are recorded.
@@ -107,7 +110,7 @@ def _works_on(calls: Calls, names: list[str], place: Ints, length: int, shape: S
         found.append(at)
         made = [use.makes] if use.makes else []
         if not made and number + 1 < len(place):
-            later = calls.uses[calls.kind[place[number + 1]]]
+            later = calls.use(place[number + 1])
             made = list(later.reads) if later else []
         values.update(one for one in made if any(n and n % length == 0 for n in one))
     return found

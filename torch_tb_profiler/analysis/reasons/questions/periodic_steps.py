@@ -25,19 +25,27 @@ from torch_tb_profiler.analysis.arrays.grouping import (
     picked,
     places_in,
     stable_order,
+    sum_by,
 )
-from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind
 from torch_tb_profiler.analysis.findings.edits import calls_gone
-from torch_tb_profiler.analysis.findings.operators import launched_in
 from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, RuleContext
-from torch_tb_profiler.analysis.findings.step_outliers import by_design, main_calls, step_of
+from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask, unique_values
 from torch_tb_profiler.store.python_frames import PythonFrame, function_name
 from torch_tb_profiler.store.roles import Role
 
+_S = r"[\\/]"
+_BELONGS = regex(
+    rf"Optimizer\.|enumerate\(Data(?:Loader|Pipe)\)|.*torch{_S}(?:optim|utils{_S}data){_S}.*\.py\(\d+\): "
+    rf"|.*torch{_S}nn{_S}utils{_S}clip_grad\.py\(\d+\): |Torch-Compiled Region: |## Call CompiledFxGraph"
+    r"|.*\bcompile_id="
+)
+"""What a training loop does in some steps by design: gradients are accumulated and clipped, batches are loaded ahead; and
+what has a number of its own in its name."""
 _EXPLAINED = 0.7
 _DEEPEST = 8
 _LEAST_STEPS, _MOST_STEPS = 4, 400
@@ -51,14 +59,14 @@ def _claim(context: RuleContext) -> Claims:
         return None
     if not _LEAST_STEPS <= len(steps) <= _MOST_STEPS:
         return None
-    row = main_calls(context)
-    step = places_in(context.facts["steps"].n + 1, steps)[step_of(context, row)]
+    row = context.main_calls
+    step = places_in(context.facts["steps"].n + 1, steps)[context.step_of(row)]
     row, step = row[step >= 0], step[step >= 0]
     kind = _kinds(context, row)
     more = _more(kind, step, len(steps))
     row, step, kind = row[more], step[more], kind[more]
-    kept = climb(context.parent, context.parent[row].astype(np.int64), context.mask(row)) < 0
-    kept[kept] = ~by_design(context, row[kept])
+    kept = context.home(context.parent[row], row) < 0
+    kept[kept] = ~_by_design(context, row[kept])
     row, step, kind = row[kept], step[kept], kind[kept]
     # What the same steps do more is one thing.
     patterns: dict[bytes, list[int]] = {}
@@ -69,18 +77,29 @@ def _claim(context: RuleContext) -> Claims:
     groups = [np.isin(kind, some) for some in patterns.values()]
     found = [_found(context, row[mine], step[mine], usual) for mine in groups]
     kept_ones = [one for one in found if one is not None]
-    return sorted(kept_ones, key=lambda one: -one.numbers["longer"] * one.numbers["some"])[
-        :_MOST_FOUND
-    ]
+    kept_ones.sort(key=lambda one: -one.numbers["longer"] * one.numbers["some"])
+    return kept_ones[:_MOST_FOUND]
 
 
 def _kinds(context: RuleContext, row: Ints) -> Ints:
     """The kind of each call: its name, and that of what calls it; numbers from 0."""
-    name = context.trace["spans"]["name"]
+    name = context.spans["name"]
     around = picked(name, context.parent[row])
     around[context.names.step[around] >= 0] = -1
     _, kind = group_rows((name[row], around))
     return kind
+
+
+def _by_design(context: RuleContext, row: Ints) -> Mask:
+    """Which of some calls hold, for half of their time or more, what belongs to a training loop, or compile."""
+    spans, parent = context.spans, context.parent
+    inner = context.mask(context.rows_named(context.main_calls, _BELONGS.match))
+    inner[context.compilations.row] = True
+    around = np.append(nearest(parent, inner), np.int32(-1))
+    whole = np.flatnonzero(inner & (around[parent] < 0))
+    time = sum_by(context.home(whole, row), spans.n + 1, spans["dur"][whole])
+    below = around[row] >= 0
+    return np.asarray(below | (2 * time[row] >= np.maximum(spans["dur"][row], 1)))
 
 
 def _more(kind: Ints, step: Ints, steps: int) -> Mask:
@@ -92,31 +111,23 @@ def _more(kind: Ints, step: Ints, steps: int) -> Mask:
     pair, count = pair[first], np.diff(first, append=len(pair))
     number = np.zeros(len(kind), np.int64)
     number[order] = np.arange(len(kind)) - np.repeat(first, count)
-    usual = np.full(int(kind.max(initial=-1)) + 1, np.iinfo(np.int64).max)
-    edges = np.flatnonzero(np.diff(pair // steps, prepend=-1, append=-1))
-    begin, end = edges[:-1], edges[1:]
-    changes = np.append(0, np.cumsum(np.diff(count) != 0))
-    some = (end - begin < steps) | (changes[end - 1] > changes[begin])
-    for a, b in zip(begin[some].tolist(), end[some].tolist(), strict=True):
-        each = np.sort(np.append(count[a:b], np.zeros(steps - (b - a), np.int64)))
-        median = each[(steps - 1) // 2]
-        # Of what each step does as often as it happens to nothing is of some steps alone.
-        if (
-            each[-1] > median
-            and 2 * (each == median).sum() >= steps
-            and 2 * (each > median).sum() <= steps
-        ):
-            usual[pair[a] // steps] = median
-    return np.asarray(number >= usual[kind])
+    each = np.zeros((int(kind.max(initial=-1)) + 1, steps), np.int32)
+    each[pair // steps, pair % steps] = count
+    ordered = np.sort(each, axis=1)
+    median = ordered[:, (steps - 1) // 2]
+    most = 2 * (each == median[:, None]).sum(axis=1) >= steps
+    # Of what each step does as often as it happens to nothing is of some steps alone.
+    some = (ordered[:, -1] > median) & (2 * (each > median[:, None]).sum(axis=1) <= steps)
+    return np.asarray((most & some)[kind] & (number >= median[kind]))
 
 
 def _found(context: RuleContext, row: Ints, step: Ints, usual: Ints) -> Candidate | None:
     """What is said of calls that some steps (positions) make alone; None where it is not these that make their steps longer. ``usual``: rows of
     those that do nothing alone.
     """
-    spans, steps = context.trace["spans"], context.comparable
+    spans, steps = context.spans, context.comparable
     wall, having = step_lengths(context.facts["steps"]), unique_values(step)
-    work, _ = launched_in(context, row)
+    work, _ = context.launched_in(row)
     taken = float(spans["dur"][row].sum() + (work.end - work.start).sum()) / len(having)
     others = usual if len(usual) else np.delete(steps, having)
     longer = float(np.median(wall[steps[having]]) - np.median(wall[others]))
@@ -126,8 +137,7 @@ def _found(context: RuleContext, row: Ints, step: Ints, usual: Ints) -> Candidat
     text = context.name_of(int(chief[0]))
     called = _library_call(context, int(chief[spans["dur"][chief].argmax()]))
     return Candidate(
-        row,
-        *context.times(row),
+        context.pieces(row),
         {
             "longer": float(spans["dur"][row].sum()) / len(having),
             "some": float(len(having)),
@@ -155,7 +165,7 @@ def _library_call(context: RuleContext, at: int) -> str:
     """The function of torch or of another library in which a call of the program's own spends its time, such as
     ``torch.save``; empty for none.
     """
-    spans, parent = context.trace["spans"], context.parent
+    spans, parent = context.spans, context.parent
     if not is_user_code(context.trace.strings[int(spans["name"][at])].partition("(")[0]):
         return ""
     for _ in range(_DEEPEST):

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.intervals import shared, subtract, union
+from torch_tb_profiler.analysis.arrays.intervals import subtract
 from torch_tb_profiler.analysis.findings.edits import host_time_gone
 from torch_tb_profiler.analysis.findings.rule import (
     Candidate,
@@ -52,18 +52,16 @@ def exposed_communication(context: RuleContext) -> Claims:
     """
     if context.has_device:
         talking = context.work.take(context.work.communication)
-        row, (piece, start, end) = talking.row, context.alone(talking)
+        row, alone = talking.row, context.alone(talking)
     else:
         row = context.insight["collectives"]["event"].astype(np.int64)
-        alone = subtract(context.when(row), context.when(context.operators))
-        number, start, end = shared(*context.times(row), alone)
-        piece = row[number]
+        computing = context.when(context.operators)
+        alone = context.pieces(row).during(subtract(context.when(row), computing))
     total = context.when(context.within(row)).length / len(context.steps)
     numbers = {"collectives": context.per_step(row), "total": total}
     if context.has_device or (context.scene.work_causes == PathCause.COMMUNICATION).any():
-        return Candidate(piece, start, end, numbers, by_group(context), change="overlap")
-    edit = host_time_gone(union(start, end))
-    return Candidate(piece, start, end, numbers, by_group(context), edit=edit)
+        return Candidate(alone, numbers, by_group(context), change="overlap")
+    return Candidate(alone, numbers, by_group(context), edit=host_time_gone(alone.time))
 
 
 @QUESTION.rule(210, untried=True, of_device=True)

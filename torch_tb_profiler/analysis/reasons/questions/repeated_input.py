@@ -14,14 +14,12 @@ Wrong where what is repeated is changed in place.
 
 from __future__ import annotations
 
-import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import positions_of
-from torch_tb_profiler.analysis.arrays.nesting import climb
-from torch_tb_profiler.analysis.findings.operators import read_arguments
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of, costliest_places
+from torch_tb_profiler.analysis.findings.candidate import Certainty
+from torch_tb_profiler.analysis.findings.rule import Claims, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.reasons.calls import Calls, Part, calls_of
 from torch_tb_profiler.analysis.reasons.uses import DRAWS, How, Use
 from torch_tb_profiler.hardware.results import Shape
 
@@ -31,37 +29,24 @@ FAR = 400
 """Calls after the copy that are followed."""
 
 
-class _Repeat(msgspec.Struct, frozen=True):
-    """Position of the call that copies, how often the values are repeated, along which axis of its result (−1 several), and what works on them."""
-
-    copy: int
-    times: float
-    made: Shape
-    after: list[int]
-
-
 def _claim(context: RuleContext) -> Claims:
     calls = calls_of(context)
     if not any(calls.uses):
         return None
-    by_place: dict[tuple[int, int], list[_Repeat]] = {}
-    for at, (often, copied) in _copied(context, calls).items():
-        found = _followed(calls, at, often, copied)
-        by_place.setdefault((int(calls.line[at]), int(calls.name[at])), []).append(found)
-    places = costliest_places(context, by_place.values(), lambda own: _cost(calls, own))
-    return [_candidate(calls, own) for own in places]
+    found = _copied(context, calls).items()
+    return calls.claims(_part(calls, at, often, copied) for at, (often, copied) in found)
 
 
 def _copied(context: RuleContext, calls: Calls) -> dict[int, tuple[float, Shape]]:
     """Positions of calls that do nothing but copy a tensor whose elements are stored fewer times: how often each is, and the shape of the copy."""
     operators = context.on_main(context.within(context.operators))
     copies = context.rows_named(operators, lambda text: text in ("aten::copy_", "aten::clone"))
-    own = climb(context.parent, copies, context.mask(calls.row)).astype(np.int64)
+    own = context.home(copies, calls.row).astype(np.int64)
     place = positions_of(calls.row, own)
     alone = np.array([use is not None and len(use.reads) == 1 for use in calls.uses])
     kept = (place >= 0) & alone[calls.kind[place]]
-    kept &= 2 * context.trace["spans"]["dur"][copies] >= context.trace["spans"]["dur"][own]
-    arguments = read_arguments(context, copies[kept])
+    kept &= 2 * context.spans["dur"][copies] >= context.spans["dur"][own]
+    arguments = context.read_arguments(copies[kept])
     often: dict[int, tuple[float, Shape]] = {}
     # Arguments that are alike are one object.
     for number, call in {id(call): call for call in arguments.values()}.items():
@@ -72,9 +57,9 @@ def _copied(context: RuleContext, calls: Calls) -> dict[int, tuple[float, Shape]
     return {at: often[one] for row, at in each if (one := id(arguments.get(row))) in often}
 
 
-def _followed(calls: Calls, at: int, often: float, copied: Shape) -> _Repeat:
-    """What works on the copy that a call makes, in its step."""
-    own = calls.uses[calls.kind[at]]
+def _part(calls: Calls, at: int, often: float, copied: Shape) -> tuple[tuple[int, int], Part]:
+    """A call that copies, with what works on its copy in its step; its place."""
+    own = calls.use(at)
     made = own.makes if own and own.makes else copied
     before = own.reads[0] if own else made
     before = (1,) * (len(made) - len(before)) + before
@@ -82,7 +67,7 @@ def _followed(calls: Calls, at: int, often: float, copied: Shape) -> _Repeat:
     axis = longer[0] if len(longer) == 1 and len(made) == len(before) else -1
     values, after = {made: 1}, []
     for place in range(at + 1, min(at + FAR, len(calls.row))):
-        use = calls.uses[calls.kind[place]]
+        use = calls.use(place)
         if use is None or calls.step[place] != calls.step[at]:
             continue
         if not _only_repeated(use, values, made, axis):
@@ -92,7 +77,12 @@ def _followed(calls: Calls, at: int, often: float, copied: Shape) -> _Repeat:
         for shape in _results(calls, place, use):
             if 0 <= axis < len(shape) and shape[axis] == made[axis]:
                 values[shape] = values.get(shape, 0) + 1
-    return _Repeat(at, often, made, after)
+    names = dict.fromkeys(map(calls.text, sorted(after, key=lambda one: -int(calls.cost[one]))))
+    words = {"what": calls.text(at), "shape": str(list(made)), "after": ", ".join(list(names)[:3])}
+    drawn: Certainty | None = "theoretical" if any(map(DRAWS.search, names)) else None
+    left = dict.fromkeys([at, *after], 1 / often)
+    part = Part(left, {"times": often}, words, {"copies": 1}, drawn)
+    return (int(calls.line[at]), int(calls.name[at])), part
 
 
 def _only_repeated(use: Use, values: dict[Shape, int], made: Shape, axis: int) -> bool:
@@ -108,37 +98,9 @@ def _results(calls: Calls, place: int, use: Use) -> list[Shape]:
     """The shape of what a call makes; where it is not known, those that the next call reads."""
     if use.makes is not None:
         return [use.makes]
-    later = calls.uses[calls.kind[place + 1]] if place + 1 < len(calls.row) else None
+    later = calls.use(place + 1) if place + 1 < len(calls.row) else None
     return (
         [] if later is None else [shape for shape in later.reads if len(shape) == len(use.reads[0])]
-    )
-
-
-def _cost(calls: Calls, found: list[_Repeat]) -> float:
-    return sum((1 - 1 / one.times) * int(calls.cost[[one.copy, *one.after]].sum()) for one in found)
-
-
-def _candidate(calls: Calls, found: list[_Repeat]) -> Candidate:
-    factor: dict[int, float] = {}
-    for one in found:
-        for at in (one.copy, *one.after):
-            factor[at] = min(1 / one.times, factor.get(at, 1.0))
-    chosen = np.array(sorted(factor), np.int64)
-    texts = calls.context.trace.strings
-    chief = max(found, key=lambda one: int(calls.cost[[one.copy, *one.after]].sum()))
-    after = sorted(chief.after, key=lambda at: -int(calls.cost[at]))
-    names = dict.fromkeys(texts[int(calls.name[at])] for at in after)
-    drawn = any(DRAWS.search(name) for name in names)
-    return calls.claim(
-        chosen,
-        np.array([factor[at] for at in chosen.tolist()]),
-        {"times": chief.times, "copies": len(found) / len(calls.context.steps)},
-        {
-            "what": texts[int(calls.name[chief.copy])],
-            "shape": str(list(chief.made)),
-            "after": ", ".join(list(names)[:3]),
-        },
-        certainty="theoretical" if drawn else None,
     )
 
 

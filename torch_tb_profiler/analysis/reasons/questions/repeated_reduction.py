@@ -17,20 +17,18 @@ from itertools import pairwise
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows
-from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.facts.host_names import name_mask
 from torch_tb_profiler.analysis.findings.edits import calls_gone
-from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.findings.rule import Candidate, Pieces, Question, Reach, RuleContext
 from torch_tb_profiler.store.columns import Ints, unique_values
 from torch_tb_profiler.store.insight_schema import PathCause
 
 
 def _claim(context: RuleContext) -> Candidate | None:
-    table, spans = context.insight["collectives"], context.trace["spans"]
+    table, spans = context.insight["collectives"], context.spans
     forward = np.sort(spans["start"][context.training.differentiated])
-    reduces = name_mask(context.insight.strings, table["kind"], lambda text: "reduce" in text)[
-        table["kind"]
-    ]
+    says = name_mask(context.insight.strings, table["kind"], lambda text: "reduce" in text)
+    reduces = says[table["kind"]]
     row = np.flatnonzero(reduces & np.isin(table["step"], context.steps) & (table["host"] >= 0))
     if not len(row) or not len(forward):
         return None
@@ -42,32 +40,23 @@ def _claim(context: RuleContext) -> Candidate | None:
     if not len(chosen):
         return None
     event, host = (table[key][chosen].astype(np.int64) for key in ("event", "host"))
-    start, end = table["start"][chosen], table["end"][chosen]
-    steps = len(context.steps)
-    return Candidate(
-        event,
-        start,
-        end,
-        {
-            "passes": passes / steps,
-            "again": len(chosen) / steps,
-            "taken": int((end - start).sum()) / steps,
-        },
-        edit=calls_gone(unique_values(host, event), event),
-    )
+    shown = Pieces(event, table["start"][chosen], table["end"][chosen])
+    counts = {"passes": passes, "again": len(chosen), "taken": shown.total}
+    numbers = {key: count / len(context.steps) for key, count in counts.items()}
+    return Candidate(shown, numbers, edit=calls_gone(unique_values(host, event), event))
 
 
 def _of_gradients(context: RuleContext, host: Ints, begin: Ints, forward: Ints) -> Ints:
     """Which collectives reduce gradients: begun by a hook of one that was accumulated, or when their backward pass is over."""
-    spans, engine = context.trace["spans"], context.backward_functions
+    engine = context.backward_functions
     hooks = context.rows_named(engine, lambda text: text.endswith("::AccumulateGrad"))
-    hooked = climb(context.parent, host, context.mask(hooks)) >= 0
-    functions = np.sort(spans["start"][engine])
+    hooked = context.home(host, hooks) >= 0
     # The functions between a collective and the next operator of a forward pass, and those since the last one.
-    following = np.append(forward, np.iinfo(np.int64).max)[np.searchsorted(forward, begin)]
-    before = np.append(np.int64(-1), forward)[np.searchsorted(forward, begin)]
-    done, last, first = (np.searchsorted(functions, time) for time in (begin, following, before))
-    inside = climb(context.parent, host, context.mask(engine)) >= 0
+    at = np.searchsorted(forward, begin)
+    following = np.append(forward, np.iinfo(np.int64).max)[at]
+    before = np.append(np.int64(-1), forward)[at]
+    done, last, first = (context.begun(engine, time) for time in (begin, following, before))
+    inside = context.home(host, engine) >= 0
     return np.flatnonzero((done > first) & (hooked | (~inside & (done == last))))
 
 
@@ -75,8 +64,7 @@ def _again(context: RuleContext, row: Ints, begin: Ints, of_pass: Ints) -> tuple
     """Collectives of the backward passes after which the next one makes the same before an update, and how many passes reduce."""
     table = context.insight["collectives"]
     _, kind = group_rows([table[key][row] for key in ("kind", "group", "bytes")])
-    updates = context.rows_named(context.calls, lambda text: text.startswith("Optimizer.step"))
-    updated = np.searchsorted(np.sort(context.trace["spans"]["start"][updates]), begin)
+    updated = context.begun(context.updates, begin)
     edges = np.flatnonzero(np.diff(of_pass, prepend=-1, append=-1))
     parts = [slice(a, b) for a, b in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)]
     chosen = [

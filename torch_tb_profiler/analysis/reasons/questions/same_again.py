@@ -25,21 +25,18 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, picked
 from torch_tb_profiler.analysis.arrays.nesting import climb
-from torch_tb_profiler.analysis.figures.source_lines import OWN, frame_ranks
+from torch_tb_profiler.analysis.figures.source_lines import OWN
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD, Certainty
-from torch_tb_profiler.analysis.findings.operators import beneath, read_arguments, tensors
-from torch_tb_profiler.analysis.findings.rule import Candidate, Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of
+from torch_tb_profiler.analysis.findings.rule import Claims, Question, Reach, RuleContext
+from torch_tb_profiler.analysis.reasons.calls import Calls, Part, blocks, calls_of
 from torch_tb_profiler.analysis.reasons.uses import DRAWS
 from torch_tb_profiler.hardware.results import Shape
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.python_frames import function_name
-from torch_tb_profiler.store.roles import Role
 
 MOST_CALLS = 200_000
 """Calls whose values are numbered."""
-MOST_FOUND = 3
 _STEADY = regex(
     r"aten::(?:arange|ones|zeros|eye|full|linspace|logspace|tril_indices|triu_indices|empty|scalar_tensor)(?:_like)?$"
 )
@@ -72,28 +69,30 @@ def _claim(context: RuleContext) -> Claims:
     # A tensor from outside of the step may be one that an earlier step made.
     made = {use.makes for use in (calls.uses[kind] for kind in other.tolist()) if use and use.makes}
     values = _numbered(context, calls, made)
-    found = [*_repeated(context, calls, values), *_constant(context, calls, values)]
-    found.sort(key=lambda pair: -pair[0])
-    return [candidate for cost, candidate in found[:MOST_FOUND] if cost >= least]
+    return calls.claims([*_repeated(context, calls, values), *_constant(context, calls, values)])
 
 
 def _numbered(context: RuleContext, calls: Calls, varies: set[Shape]) -> _Values:
-    n, kind, module = len(calls.row), calls.kind, _modules(context, calls)
+    n, kind = len(calls.row), calls.kind
+    module = context.home(calls.row, context.training.modules)
+    module = picked(context.spans["name"], module)
     changed = _changed(context)
     varies = changed | varies
     drawn, made, inside, several = _told_by_name(context, calls)
     differs = np.zeros(n, np.bool_)
     differs[calls.of] = True
     still = ~(drawn | differs | inside)
-    flags, known = np.zeros((4, n), np.bool_), dict[int, Array]()
+    flags = np.zeros((4, n), np.bool_)
     columns = kind, drawn, made, inside, still, several, module
     # Nothing outlives a step, or what works on other data in it.
     one_pass = np.diff(calls.step, prepend=-1) != 0
     one_pass |= np.diff(_passes(context, calls), prepend=0) != 0
-    for place, alike in blocks(np.cumsum(one_pass)[:MOST_CALLS], *columns):
-        if alike not in known:
-            known[alike] = _flags(calls, [column[place] for column in columns], changed, varies)
-        flags[:, place] = known[alike]
+
+    def look(place: Ints) -> Array:
+        return _flags(calls, [column[place] for column in columns], changed, varies)
+
+    for place, own in blocks(np.cumsum(one_pass)[:MOST_CALLS], columns, look):
+        flags[:, place] = own
     again, sure, constant, steady = flags
     return _Values(again, sure, drawn, constant, steady)
 
@@ -183,13 +182,6 @@ def _flags(
     return np.array((again, sure, constant, steady), np.bool_)
 
 
-def _modules(context: RuleContext, calls: Calls) -> Ints:
-    """The module instance around each call, number of its name; −1 none."""
-    modules = context.mask(context.training.modules)
-    module = climb(context.parent, calls.row.astype(np.int64), modules)
-    return picked(context.trace["spans"]["name"], module)
-
-
 def _told_by_name(context: RuleContext, calls: Calls) -> tuple[Mask, Mask, Mask, Mask]:
     """Of each call whether it draws random numbers, makes a tensor of nothing, works in place, and makes several tensors."""
     first = np.unique(calls.kind, return_index=True)[1]
@@ -203,34 +195,26 @@ def _told_by_name(context: RuleContext, calls: Calls) -> tuple[Mask, Mask, Mask,
 
 def _passes(context: RuleContext, calls: Calls) -> Ints:
     """How many backward functions and updates begin before each call: what comes after one works on other data, or with other weights."""
-    spans = context.trace["spans"]
-    updates = context.rows_named(context.calls, lambda name: name.startswith("Optimizer.step"))
-    begin = np.sort(spans["start"][np.concatenate((context.backward_functions, updates))])
-    return np.searchsorted(begin, spans["start"][calls.row])
+    work = np.concatenate((context.backward_functions, context.updates))
+    return context.begun(work, context.spans["start"][calls.row])
 
 
 def _changed(context: RuleContext) -> set[Shape]:
     """Shapes of what optimizers work on, and of gradients that are accumulated: weights."""
-    text = "Optimizer.step"
-    region = context.rows_named(
-        context.calls, lambda name: name.startswith(text) or name.endswith("AccumulateGrad")
-    )
-    inner = context.operators[beneath(context, region)[context.operators]]
+    sums = context.rows_named(context.calls, lambda name: name.endswith("AccumulateGrad"))
+    region = np.concatenate((context.updates, sums))
+    inner = context.operators[context.beneath(region)[context.operators]]
     return {
-        t.shape
-        for call in read_arguments(context, inner).values()
-        for t in tensors(call)
-        if t.shape
+        t.shape for call in context.read_arguments(inner).values() for t in call.every if t.shape
     }
 
 
-def _repeated(context: RuleContext, calls: Calls, values: _Values) -> list[tuple[float, Candidate]]:
+def _repeated(
+    context: RuleContext, calls: Calls, values: _Values
+) -> list[tuple[tuple[int, int], Part]]:
     """Calls of the user's functions and of modules all of whose operators are again."""
-    spans, parent = context.trace["spans"], context.parent
-    if not (spans["role"] == Role.PYTHON).any():
-        return []
-    own = frame_ranks(context.trace) == OWN
-    own |= context.mask(context.training.modules)
+    spans, parent = context.spans, context.parent
+    own = (context.rank == OWN) | context.mask(context.training.modules)
     frame = context.on_main(context.within(np.flatnonzero(own)))
     begin, end = context.times(frame)
     start = spans["start"][calls.row]
@@ -247,7 +231,7 @@ def _repeated(context: RuleContext, calls: Calls, values: _Values) -> list[tuple
     one_pass = _earlier(
         context, frame, lambda row: climb(parent, parent[row].astype(np.int64), modules)
     )
-    outer = climb(parent, parent[frame].astype(np.int64), context.mask(frame)) < 0
+    outer = context.home(context.parent[frame], frame) < 0
     found = []
     for name in unique_values(spans["name"][frame[outer]]).tolist():
         mine = np.flatnonzero(outer & (spans["name"][frame] == name))
@@ -257,20 +241,22 @@ def _repeated(context: RuleContext, calls: Calls, values: _Values) -> list[tuple
         text = function_name(context.trace.strings[name]).removeprefix("nn.Module: ")
         numbers = {"calls": (len(mine)) / len(context.steps)}
         words = {"what": re.sub(r"_\d+$", "", text), "again": "yes"}
-        found.append(_found(context, calls, chosen, numbers, words, bool(sure and inside.all())))
+        part = _part(calls, chosen, numbers, words, bool(sure and inside.all()))
+        found.append(((0, name), part))
     return found
 
 
 def _earlier(context: RuleContext, frame: Ints, around: Callable[[Ints], Array]) -> Mask:
     """Which frames have one of their name before them in what is ``around`` them."""
-    spans = context.trace["spans"]
-    alike = np.isin(spans["name"], unique_values(spans["name"][frame]))
+    alike = np.isin(context.spans["name"], unique_values(context.spans["name"][frame]))
     every = context.on_main(context.within(np.flatnonzero(alike)))
-    first, _ = group_rows((spans["name"][every], around(every).astype(np.int64)))
+    first, _ = group_rows((context.spans["name"][every], around(every).astype(np.int64)))
     return np.asarray(~np.isin(frame, every[first]))
 
 
-def _constant(context: RuleContext, calls: Calls, values: _Values) -> list[tuple[float, Candidate]]:
+def _constant(
+    context: RuleContext, calls: Calls, values: _Values
+) -> list[tuple[tuple[int, int], Part]]:
     """Calls that make the same in every step."""
     trains = len(calls.of) > 0
     chosen = values.constant if trains else values.steady
@@ -286,30 +272,21 @@ def _constant(context: RuleContext, calls: Calls, values: _Values) -> list[tuple
     for line in unique_values(calls.line[place]).tolist():
         mine = place[calls.line[place] == line]
         text = context.facts.strings[line] if line >= 0 else ""
-        what = (
-            function_name(text)
-            or context.trace.strings[int(calls.name[mine[calls.cost[mine].argmax()]])]
-        )
-        numbers = {"calls": len(mine) / len(context.steps)}
+        what = function_name(text) or calls.text(mine[calls.cost[mine].argmax()])
         words = {"what": what, "constant": "yes"}
-        found.append(_found(context, calls, mine, numbers, words, bool(values.steady[mine].all())))
+        part = _part(calls, mine, {}, words, bool(values.steady[mine].all()))
+        found.append(((1, line), part))
     return found
 
 
-def _found(
-    context: RuleContext,
-    calls: Calls,
-    chosen: Ints,
-    numbers: dict[str, float],
-    words: dict[str, str],
-    sure: bool,
-) -> tuple[float, Candidate]:
-    cost, factor = int(calls.cost[chosen].sum()), np.zeros(len(chosen))
-    chief = calls.name[chosen[int(calls.cost[chosen].argmax())]]
+def _part(
+    calls: Calls, chosen: Ints, numbers: dict[str, float], words: dict[str, str], sure: bool
+) -> Part:
     kind = "the same in every step" if "constant" in words else "the same tensors again"
-    more = {"most": context.trace.strings[int(chief)], "kind": kind}
+    more = {"most": calls.text(chosen[calls.cost[chosen].argmax()]), "kind": kind}
     certainty: Certainty | None = None if sure else "theoretical"
-    return cost, calls.claim(chosen, factor, numbers, words | more, certainty)
+    left = dict.fromkeys(chosen.tolist(), 0.0)
+    return Part(left, numbers, words | more, certainty=certainty)
 
 
 QUESTION = Question(__name__)

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable
 
 import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, picked, positions_of
-from torch_tb_profiler.analysis.arrays.intervals import Intervals, shared, subtract, union
+from torch_tb_profiler.analysis.arrays.intervals import Intervals, subtract, union
 from torch_tb_profiler.analysis.arrays.nesting import with_ancestors
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
 from torch_tb_profiler.analysis.facts.header import integer
@@ -32,29 +33,18 @@ from torch_tb_profiler.analysis.findings.edits import (
     work_scaled,
     work_takes,
 )
+from torch_tb_profiler.analysis.findings.gaps import Work
 from torch_tb_profiler.analysis.findings.lines import line_of
-from torch_tb_profiler.analysis.findings.operators import (
-    LEAST_OWN_NS,
-    calls_where,
-    holds_type,
-    launching,
-    most_named,
-    outermost,
-    own_times,
-    read_arguments,
-    tensors,
-    times_of_calls,
-)
 from torch_tb_profiler.analysis.findings.rule import (
     DEVICE,
     Candidate,
     Claims,
+    Pieces,
     Question,
     Reach,
     RuleContext,
     without_time,
 )
-from torch_tb_profiler.analysis.findings.rule_context import Work
 from torch_tb_profiler.analysis.findings.workloads import (
     LONG_KERNEL,
     achievable_time,
@@ -65,7 +55,7 @@ from torch_tb_profiler.analysis.findings.workloads import (
     padding,
     roof,
 )
-from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
+from torch_tb_profiler.analysis.reasons.calls import Calls, Part, calls_of
 from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.hardware.element_types import precision
 from torch_tb_profiler.hardware.matrix_cores import (
@@ -80,6 +70,8 @@ from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 QUESTION = Question(__name__)
 LONG_CALL = 100_000
 """ns from which on a call is more than its dispatch and a cold cache."""
+LEAST_OWN_NS = 10_000
+"""ns of an operator's own time on the host, below which it is mostly its call."""
 SIMILAR = 1.25
 """Calls have the like size up to so many times as many elements or FLOPs."""
 APART = 2
@@ -147,7 +139,7 @@ class _Kind(msgspec.Struct, frozen=True):
     def is_like(self, other: _Kind) -> bool:
         """Whether another has the same shapes, or as many elements where their shape makes no difference."""
         if not self.alike:
-            shapes = [sorted(one.shape for one in tensors(kind.call)) for kind in (self, other)]
+            shapes = [sorted(one.shape for one in kind.call.every) for kind in (self, other)]
             return shapes[0] == shapes[1]
         return max(self.flops, other.flops) <= SIMILAR * min(self.flops, other.flops)
 
@@ -167,33 +159,18 @@ def slow_for_size(context: RuleContext) -> Claims:
     other arguments, shapes, or nothing that was recorded. Change: each takes as long as the like, with its backward. Likely. Wrong where
     the values themselves take the time.
     """
-    calls = calls_of(context)
-    found = []
+    calls, parts = calls_of(context), []
     for every in _sized(context, calls).values():
         kinds = sorted(every, key=lambda kind: -kind.time * len(kind.at))[:MOST_KINDS]
         for kind in kinds:
             like = [other for other in kinds if other is not kind and kind.is_like(other)]
             fast = min(like, key=lambda other: other.rate, default=kind)
             if kind.is_slow(fast):
-                found.append((kind, fast))
-    cost = [int(calls.cost[kind.at].sum()) for kind, _ in found]
-    if not found or sum(cost) < THRESHOLD * context.windows.length:
-        return None
-    at = np.concatenate([kind.at for kind, _ in found])
-    factor = np.concatenate([np.full(len(kind.at), fast.rate / kind.rate) for kind, fast in found])
-    kind, fast = found[int(np.argmax(cost))]
-    order = np.argsort(at, kind="stable")
-    return Candidate(
-        *calls.acted(at[order]),
-        {
-            "calls": len(at) / len(context.steps),
-            "times": kind.rate / fast.rate,
-            "each": kind.time,
-            "like": fast.rate * kind.size,
-        },
-        {"what": kind.call.name, "differs": _difference(kind.call, fast.call)},
-        edit=calls.take(at[order], factor[order]),
-    )
+                left = dict.fromkeys(kind.at.tolist(), fast.rate / kind.rate)
+                numbers = {"times": kind.rate / fast.rate, "each": kind.time}
+                words = {"what": kind.call.name, "differs": _difference(kind.call, fast.call)}
+                parts.append((0, Part(left, numbers | {"like": fast.rate * kind.size}, words)))
+    return calls.claims(parts)
 
 
 def _sized(context: RuleContext, calls: Calls) -> dict[str, list[_Kind]]:
@@ -201,7 +178,7 @@ def _sized(context: RuleContext, calls: Calls) -> dict[str, list[_Kind]]:
     # Of an operator that takes little in all, no call is worth a word.
     names, own = np.unique(calls.name, return_inverse=True)
     large = np.bincount(own, calls.cost, len(names)) >= THRESHOLD * context.windows.length
-    time = times_of_calls(context, calls.row)
+    time = context.times_of_calls(calls.row)
     first, group = group_rows((calls.kind, calls.line))
     order = np.argsort(group, kind="stable")
     bounds = np.searchsorted(group[order], np.arange(len(first) + 1))
@@ -224,7 +201,7 @@ def _sized(context: RuleContext, calls: Calls) -> dict[str, list[_Kind]]:
 
 def _difference(slow: Call, fast: Call) -> str:
     """What differs between two calls of like size."""
-    pairs = list(zip(tensors(slow), tensors(fast), strict=False))
+    pairs = list(zip(slow.every, fast.every, strict=False))
     types = next(((a.dtype, b.dtype) for a, b in pairs if a.dtype != b.dtype), None)
     if types is not None:
         return "the type: {} instead of {}".format(*(precision(one) or one for one in types))
@@ -253,34 +230,36 @@ def double_precision(context: RuleContext) -> Claims:
     what moves through memory takes half as long; matrix products on a device what the device's rates for
     float64 and float32 say. Likely. Wrong where the program needs the digits.
     """
-    typed = calls_where(context, _DOUBLE.search, holds_type("double", "c10::complex<double>"))
+    typed = context.calls_where(_DOUBLE.search, _holds("double", "c10::complex<double>"))
     work, factor = _in_double(context, typed)
-    host, own = typed, np.zeros(context.trace["spans"].n, np.int64)
+    host, own = typed, np.zeros(context.spans.n, np.int64)
     if len(typed):
-        own = own_times(context)
-        host = context.within(typed[(own[typed] >= LEAST_OWN_NS) & ~launching(context)[typed]])
-    row = np.concatenate((work.row, host))
-    if not len(row):
+        own = context.own_times
+        launches = with_ancestors(context.parent, context.mask(context.launches))
+        host = context.within(typed[(own[typed] >= LEAST_OWN_NS) & ~launches[typed]])
+    start, _ = context.times(host)
+    shown = work + Pieces(host, start, start + own[host])
+    if not len(shown.row):
         return None
-    start, _ = context.times(row)
-    end = start + np.concatenate((work.end - work.start, own[host]))
-    operator = context.facts["span_links"]["operator"][row].astype(np.int64)
-    named = np.where(operator >= 0, operator, row)
-    time = int((end - start).sum())
+    operator, steps = context.operator_of(shown.row), len(context.steps)
+    named = np.where(operator >= 0, operator, shown.row)
     return Candidate(
-        row,
-        start,
-        end,
-        {"operators": context.per_step(row), "double": time / len(context.steps)},
-        {"largest": most_named(context, named, end - start), "entry": _entry(context, typed)},
+        shown,
+        {"operators": context.per_step(shown.row), "double": shown.total / steps},
+        {"largest": context.most_named(named, shown.lengths), "entry": _entry(context, typed)},
         edit=together(own_time_takes(host, 0.5), work_scaled(work.row, factor)),
     )
 
 
+def _holds(*types: str) -> Callable[[Call], bool]:
+    """Whether a call gets a tensor of one of some element types that is no single number."""
+    return lambda call: any(tensor.shape and tensor.dtype in types for tensor in call.every)
+
+
 def _in_double(context: RuleContext, typed: Ints) -> tuple[Work, Array]:
     """Kernels that compute in float64, and how many times as long they would take in float32."""
-    work = context.work.take(context.work.kernel & ~context.work.communication)
-    operator = context.facts["span_links"]["operator"][work.row].astype(np.int64)
+    work = context.kernels
+    operator = context.operator_of(work.row)
     arguments = context.trace["operator_args"]
     known = np.isin(operator, arguments["span"][arguments["types"] >= 0])
     double = np.where(known, np.isin(operator, typed), context.named(work.row, _is_double))
@@ -296,16 +275,11 @@ def _is_double(name: str) -> bool:
 
 def _rate(context: RuleContext) -> float:
     """Time of a product in float32 ÷ time in float64, at most 1; half where the device is unknown."""
-    rates = {
-        precision: max(
-            (context.peaks.rate(unit, precision) or 0.0 for unit in ("matrix", "vector")),
-            default=0.0,
-        )
+    double, single = (
+        max(context.peaks.rate(unit, precision) or 0.0 for unit in ("matrix", "vector"))
         for precision in ("fp64", "fp32")
-    }
-    if not all(rates.values()):
-        return 0.5
-    return min(rates["fp64"] / rates["fp32"], 1.0)
+    )
+    return min(double / single, 1.0) if double and single else 0.5
 
 
 def _entry(context: RuleContext, typed: Ints) -> str:
@@ -313,7 +287,7 @@ def _entry(context: RuleContext, typed: Ints) -> str:
     where none was recorded.
     """
     above = np.intersect1d(context.parent[typed], context.operators)
-    made = outermost(context, context.rows_named(np.setdiff1d(above, typed), _ATEN.match))
+    made = context.outermost(context.rows_named(np.setdiff1d(above, typed), _ATEN.match))
     line, _ = line_of(context.trace, context.facts, made, np.ones(len(made), np.int64))
     return line or ""
 
@@ -330,32 +304,28 @@ def half_on_host(context: RuleContext) -> Claims:
     """
     if context.has_device:
         return None
-    spans = context.trace["spans"]
-    row = calls_where(context, lambda text: _HALF in text, holds_type(_HALF))
+    row = context.calls_where(lambda text: _HALF in text, _holds(_HALF))
     row = context.rows_named(row, _PRODUCT.match)
-    row = context.within(np.sort(row[spans["dur"][row] >= LEAST_OWN_NS]))
+    row = context.within(np.sort(row[context.spans["dur"][row] >= LEAST_OWN_NS]))
     if not len(row):
         return None
     fast = context.rows_named(context.operators, _LIBRARY.match)
-    within = with_ancestors(context.parent, context.mask(fast))
-    row = outermost(context, row)
-    row = row[~within[row]]
-    start, end = context.times(row)
+    row = context.outermost(row)
+    shown = context.pieces(row[~with_ancestors(context.parent, context.mask(fast))[row]])
+    row = shown.row
     return Candidate(
-        row,
-        start,
-        end,
-        {"products": context.per_step(row), "half": int((end - start).sum()) / len(context.steps)},
-        {"largest": most_named(context, row)} if len(row) else {},
+        shown,
+        {"products": context.per_step(row), "half": shown.total / len(context.steps)},
+        {"largest": context.most_named(row)} if len(row) else {},
         edit=host_takes_each(row, _in_single(context, row)),
     )
 
 
 def _in_single(context: RuleContext, row: Ints) -> Array:
     """Of each product, the time that it would take in float32 ÷ now."""
-    spans, arguments = context.trace["spans"], context.trace["operator_args"]
-    single = calls_where(
-        context, lambda text: '"float"' in text and _HALF not in text, holds_type("float")
+    spans, arguments = context.spans, context.trace["operator_args"]
+    single = context.calls_where(
+        lambda text: '"float"' in text and _HALF not in text, _holds("float")
     )
     single = context.rows_named(single, _PRODUCT.match)
     factor = np.full(len(row), HALF)
@@ -385,19 +355,14 @@ def oversubscribed_threads(context: RuleContext) -> Claims:
         return None
     numbers: dict[str, float] = {"threads": threads, "cores": cores}
     row, elements = _split(context)
-    if not len(row):
-        return without_time(numbers)
     small = context.named(row, _ELEMENTWISE.match)
     small &= elements <= APART * elements[small].min(initial=np.iinfo(np.int64).max // APART)
-    if not small.any():
-        return without_time(numbers, row)
-    took = context.trace["spans"]["dur"][row[small]]
-    lost = float(np.median(1 - PER_ELEMENT * elements[small] / np.maximum(took, 1)))
+    took = np.maximum(context.spans["dur"][row[small]], 1)
+    lost = float(np.median(1 - PER_ELEMENT * elements[small] / took)) if small.any() else 0.0
     if lost <= 0:
         return without_time(numbers, row)
     return Candidate(
-        row,
-        *context.times(row),
+        context.pieces(row),
         numbers | {"operators": context.per_step(row), "lost": lost},
         edit=own_time_takes(row, 1 - lost),
     )
@@ -406,8 +371,8 @@ def oversubscribed_threads(context: RuleContext) -> Claims:
 def _split(context: RuleContext) -> tuple[Ints, Ints]:
     """The operators that PyTorch splits among threads, and the elements of the largest input of each."""
     size = {
-        row: min(max((tensor.elements for tensor in tensors(call)), default=0), 1 << 60)
-        for row, call in read_arguments(context, context.operators).items()
+        row: min(max((tensor.elements for tensor in call.every), default=0), 1 << 60)
+        for row, call in context.read_arguments(context.operators).items()
     }
     split = [(row, elements) for row, elements in size.items() if elements >= GRAIN]
     row, most = np.array(split, np.int64).reshape(-1, 2).T
@@ -435,7 +400,7 @@ def matrix_cores_unused(context: RuleContext) -> Claims:
         arguments["types"],
         lambda types: _NOT_SINGLE.search(types.split(",", 1)[0]),
     )
-    place = positions_of(arguments["span"], context.facts["span_links"]["operator"][work.row])
+    place = positions_of(arguments["span"], context.operator_of(work.row))
     chosen &= ~double[picked(arguments["types"], place)]
     candidate = beyond_peaks(context, work.take(chosen), True)
     eligible = context.facts.summary.matrix_eligible_share
@@ -447,15 +412,14 @@ def matrix_cores_unused(context: RuleContext) -> Claims:
 def _has_matrix_cores(context: RuleContext) -> bool:
     if context.device < 0:
         return False
-    device = {
-        key: context.facts.strings[int(context.facts["devices"][key][context.device])]
+    name, capability = (
+        context.facts.strings[int(context.facts["devices"][key][context.device])]
         for key in ("name", "capability")
-    }
-    vendor = context.facts.summary.vendor
-    major = device["capability"].split(".")[0]
+    )
+    vendor, major = context.facts.summary.vendor, capability.split(".")[0]
     if vendor == "nvidia":
         return major.isdigit() and int(major) >= FIRST_CAPABILITY
-    return vendor == "amd" and _AMD_MATRIX.search(device["name"]) is not None
+    return vendor == "amd" and _AMD_MATRIX.search(name) is not None
 
 
 @QUESTION.rule(160, certainty="likely", causes=DEVICE, of_device=True)
@@ -470,7 +434,7 @@ def unaligned_shapes(context: RuleContext) -> Claims:
     unaligned = work.take(context.named(work.row, loads_unaligned))
     candidate = beyond_peaks(context, unaligned, False)
     if candidate is not None:
-        longest = unaligned.row[np.argmax(unaligned.end - unaligned.start)]
+        longest = unaligned.row[np.argmax(unaligned.lengths)]
         name = context.name_of(longest)
         candidate.words["padding"] = padding(context, largest(context, unaligned), name)
     return candidate
@@ -482,26 +446,23 @@ def few_blocks(context: RuleContext) -> Claims:
 
     Change: their time × blocks per SM, as if the same work were spread over all. Theoretical.
     """
-    work = context.work.take(context.work.kernel & ~context.work.communication)
+    work = context.kernels
     blocks = device_arguments(context.trace, work.row, ("blocks_per_sm",))["blocks_per_sm"]
-    chosen = (blocks > 0) & (blocks < 1) & (work.end - work.start >= LONG_KERNEL)
+    chosen = (blocks > 0) & (blocks < 1) & (work.lengths >= LONG_KERNEL)
     if not chosen.any():
         return None
-    begin, blocks = work.start[chosen], blocks[chosen]
-    idle = ((1 - blocks) * (work.end[chosen] - begin)).astype(np.int64)
-    piece, start, end = shared(
-        begin, begin + idle, subtract(union(begin, begin + idle), _beside_another(context.work))
-    )
+    some, blocks = work.take(chosen), blocks[chosen]
+    end = some.start + ((1 - blocks) * some.lengths).astype(np.int64)
+    idle = Pieces(some.row, some.start, end)
+    numbers = {
+        "kernels": len(some.row) / len(context.steps),
+        "blocks_per_sm": float(np.average(blocks, weights=some.lengths)),
+    }
     return Candidate(
-        work.row[chosen][piece],
-        start,
-        end,
-        {
-            "kernels": int(chosen.sum()) / len(context.steps),
-            "blocks_per_sm": float(np.average(blocks, weights=work.end[chosen] - begin)),
-        },
-        {"largest": described(context, largest(context, work.take(chosen)))},
-        edit=work_takes(work.row[chosen], blocks * (work.end[chosen] - begin)),
+        idle.during(subtract(idle.time, _beside_another(context.work))),
+        numbers,
+        {"largest": described(context, largest(context, some))},
+        edit=work_takes(some.row, blocks * some.lengths),
     )
 
 
@@ -522,14 +483,14 @@ def far_from_peak(context: RuleContext) -> Claims:
     Change: they reach what is typically achievable, 70 % of what the peaks allow unless better known for
     their family (``hardware/peaks.py``). Likely.
     """
-    kernels = context.work.take(context.work.kernel & ~context.work.communication)
-    work = kernels.take(kernels.end - kernels.start >= LONG_KERNEL)
+    kernels = context.kernels
+    work = kernels.take(kernels.lengths >= LONG_KERNEL)
     if not len(work.row):
         return None
     least = ideal_times(context.trace, context.insight, work.row, context.peaks)
     known: Mask = ~np.isnan(least.time) & (least.workload >= 0)
     work, time, workload = work.take(known), least.time[known], least.workload[known]
-    dur, reachable = work.end - work.start, achievable_time(context, time, workload)
+    dur, reachable = work.lengths, achievable_time(context, time, workload)
     first, group = group_rows((workload,))
     gain, needed, length = (
         np.bincount(group, weights=values)
@@ -543,12 +504,12 @@ def far_from_peak(context: RuleContext) -> Claims:
     some = work.take(chosen)
     greatest = int(workload[first[far[0]]])
     return Candidate(
-        *beyond_least(context, some, time[chosen]),
+        beyond_least(context, some, time[chosen]),
         {
             "workloads": len(far),
             "reached": float(needed[far].sum() / length[far].sum()),
             "kernels": context.per_step(some.row),
-            "of_largest": float(length[far[0]] / (kernels.end - kernels.start).sum()),
+            "of_largest": float(length[far[0]] / kernels.total),
             "reached_largest": float(needed[far[0]] / length[far[0]]),
         },
         {"largest": described(context, greatest), "roof": roof(context, greatest)},

@@ -20,12 +20,12 @@ import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.facts.header import integer
-from torch_tb_profiler.analysis.findings.candidate import THRESHOLD
 from torch_tb_profiler.analysis.findings.rule import Claims, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.reasons.calls import Calls, blocks, calls_of
+from torch_tb_profiler.analysis.reasons.calls import Calls, Part, calls_of
 from torch_tb_profiler.analysis.reasons.uses import How
 from torch_tb_profiler.hardware.results import Shape
 from torch_tb_profiler.patterns import regex
+from torch_tb_profiler.store.columns import unique_values
 
 PER_ELEMENT = 2.0
 """ns that a core needs at least to write one element by its index."""
@@ -54,23 +54,18 @@ def _claim(context: RuleContext) -> Claims:
     zeros = not context.has_device and any(map(_WRITES.match, set(names)))
     if not any(calls.uses) or not (zeros or _ONE_HOT in names):
         return None
-    factor: dict[int, float] = {}
-    chief: tuple[float, Shape, float] = (0.0, (), 0.0)
-    for place, _ in blocks(calls.step):
+    parts = []
+    for step in unique_values(calls.step).tolist():
+        place = np.flatnonzero(calls.step == step)
         for shape, matrix in _matrices(context, calls, names, place.tolist()):
             share = matrix.written / math.prod(shape)
-            if not matrix.products or not 0 < share <= MOST:
-                continue
-            own = [*matrix.made, *matrix.products]
-            chief = max(chief, (float(calls.cost[own].sum()), shape, share))
-            factor |= dict.fromkeys(own, COST * share)
-    chosen = np.array(sorted(factor), np.int64)
-    left = np.array([factor[at] for at in chosen.tolist()])
-    if ((1 - left) * calls.cost[chosen]).sum() < THRESHOLD * context.windows.length:
-        return None
-    products = [at for at in chosen.tolist() if _PRODUCT.match(names[at])]
-    numbers = {"written": chief[2], "calls": len(products) / len(context.steps)}
-    return calls.claim(chosen, left, numbers, {"shape": str(list(chief[1]))})
+            if matrix.products and 0 < share <= MOST:
+                left = dict.fromkeys([*matrix.made, *matrix.products], COST * share)
+                counts = {"calls": len(matrix.products)}
+                parts.append(
+                    (0, Part(left, {"written": share}, {"shape": str(list(shape))}, counts))
+                )
+    return calls.claims(parts)
 
 
 def _matrices(
@@ -78,10 +73,10 @@ def _matrices(
 ) -> list[tuple[Shape, _Matrix]]:
     """The matrices of a step that are filled with zeros and written to by indices alone, by their shapes."""
     threads = integer(context.trace.header.get("intra_op_threads")) or 1
-    length = context.trace["spans"]["dur"][calls.row]
+    length = context.spans["dur"][calls.row]
     open_, found = dict[Shape, _Matrix](), list[tuple[Shape, _Matrix]]()
     for at in place:
-        use, name = calls.uses[calls.kind[at]], names[at]
+        use, name = calls.use(at), names[at]
         if use is None:
             continue
         if name == _ONE_HOT or _ZEROS.match(name):

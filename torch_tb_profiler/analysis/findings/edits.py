@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, mask_of, picked, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked, positions_of
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, union
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.what_if.changes import without_sync
@@ -117,17 +117,18 @@ def host_time_gone(time: Intervals) -> Edit:
 
 
 def stretches_take(track: Ints, start: Ints, end: Ints, factor: Array) -> Edit:
-    """Stretches of threads (rows of tracks) take ``factor`` times as long; the arrays have one entry each, and those
-    of a thread do not overlap.
+    """Stretches of threads (rows of tracks) take ``factor`` times as long; the arrays have one entry each. Of those
+    of a thread that overlap, the one that begins last counts.
     """
 
     def edit(scene: Scene, durations: Durations) -> None:
         host = scene.graph.host
         for thread in unique_values(track).tolist():
-            mine, own = np.flatnonzero(track == thread), host.of_track(thread)
-            first = np.searchsorted(host.start[own], start[mine])
-            inside = np.searchsorted(host.end[own], end[mine], side="right") - first
-            row = own.start + expand_ranges(first, np.maximum(inside, 0))
-            durations.segment[row] *= np.repeat(factor[mine], np.maximum(inside, 0))
+            mine = np.flatnonzero(track == thread)
+            mine = mine[np.argsort(start[mine], kind="stable")]
+            for own in host.blocks(thread, int(start[mine[0]]), int(end[mine].max())):
+                place = np.searchsorted(start[mine], host.start[own], side="right") - 1
+                inside = (place >= 0) & (host.end[own] <= end[mine[place]])
+                durations.segment[own] *= np.where(inside, factor[mine[place]], 1.0)
 
     return StagedEdit(Stage.SCALE, edit)

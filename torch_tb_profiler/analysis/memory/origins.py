@@ -171,7 +171,9 @@ def _lines(
 def _own(numbers: Array, strings: StringTable, texts: StringBuilder) -> Ints:
     """String numbers of the trace or its facts → insight strings; −1 stays."""
     used = distinct(numbers, strings)
-    own = scatter(len(strings) + 1, np.asarray(used), texts.intern_all(strings.many(used)))
+    own = scatter(
+        len(strings) + 1, np.asarray(used, np.int64), texts.intern_all(strings.many(used))
+    )
     return own[numbers]
 
 

@@ -364,6 +364,7 @@ aten::sort
 aten::nonzero
 torch/distributed/distributed_c10d.py(2300): all_gather_object
 <built-in method index of list object at 0x7f0>
+torch/nn/modules/linear.py(110): reset_parameters
 """
 """A name that each row of the catalogue is for, as profilers write it, in their order."""
 

@@ -105,8 +105,8 @@ class Walk(msgspec.Struct, frozen=True, eq=False):
         """Who holds each step back; nobody a single rank."""
         if len(self.figures.ranks) < 2:
             return ()
-        path, to_latest, _, latest = self._walked
-        asked = self.figures, (path, to_latest), latest, self.open_rank
+        path, to_latest, came, latest = self._walked
+        asked = self.figures, (path, to_latest), latest, came.settled, self.open_rank
         return self.kept.get("blames", lambda: blames(*asked))
 
     @property

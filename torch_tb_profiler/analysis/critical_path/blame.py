@@ -94,24 +94,25 @@ def blames(
     figures: RunFigures,
     paths: tuple[RanksPath, RanksPath],
     latest: Sequence[Latest],
+    settled: Ints,
     open_rank: Callable[[int], RankTrace | None],
 ) -> tuple[Blame, ...]:
     """The rank that holds each step back, in the order of the steps; none where no rank does or none compares, and none at
     all while somebody may be missing who kept them waiting. ``paths``: to the end of each step, and to where those of
-    ``latest`` came.
+    ``latest`` came. ``settled``: steps of which what the ranks waited for is known, and is of the step before: their path tells no other.
     """
     if not figures.whole:
         return ()
     work = _Work(figures)
     length = paths[0].stop - paths[0].begin
     waited = {one.step: one for one in latest if one.held >= LEAST_WAIT * length[one.step]}
-    found = []
+    known, found = {*waited, *settled.tolist()}, []
     for path, last in ((paths[0], {}), (paths[1], waited)):
         bounds = np.searchsorted(path.step, np.arange(len(path.begin) + 1)).tolist()
         own = [
             _blame(work, path, step, slice(*pair), last.get(step))
             for step, pair in enumerate(pairwise(bounds))
-            if (step in waited) == (path is paths[1])
+            if (step in waited if path is paths[1] else step not in known)
         ]
         found += _with_parts(work, path, [one for one in own if one is not None], open_rank)
     return tuple(sorted(found, key=lambda blame: blame.step))

@@ -208,12 +208,17 @@ def _who(
     """Who holds the steps back."""
     figures, length = came.figures, path.stop - path.begin
     judged = np.flatnonzero((length > 0) & _speaks(figures, open_rank))
+    if len(judged) > 1 and judged[-1] in came.settled:
+        # Who falls behind in the last one was not recorded.
+        judged = judged[:-1]
     if not len(judged):
         return UNKNOWN
     ranks = int(figures.tied.sum())
     blames = [blame for blame in blames if blame.step in judged]
     odd = _odd(blames, judged, length)
-    often = next((hold for hold in odd if _recurs(hold, odd, ranks)), None)
+    often = next(
+        (hold for hold in odd if _recurs(hold, odd, ranks, np.median(length[judged]))), None
+    )
     once = tuple(hold for hold in odd if hold is not often)
     if 4 * sum(len(hold.steps) for hold in once) > len(judged):
         once = ()
@@ -318,6 +323,8 @@ def _by_lateness(came: Arrivals, named: Sequence[int], steps: Ints) -> float:
     if len(named) > 1:
         return 1.0
     place = int(came.figures.tied[: named[0]].sum())
+    # A single step that is far later than all others is no proof of more than itself.
+    late = np.delete(late, late[place].argmax(), axis=1) if late.shape[1] > 1 else late
     drawn = np.random.default_rng(0).integers(len(late), size=(DRAWS, late.shape[1]))
     as_late = late[drawn, np.arange(late.shape[1])].sum(axis=1) >= late[place].sum() - 1
     return float(len(late) * (1 + as_late.sum()) / (1 + DRAWS))
@@ -363,13 +370,14 @@ def _odd(blames: Sequence[Blame], judged: Ints, length: Ints) -> tuple[Hold, ...
     return tuple(sorted(holds, key=lambda hold: -hold.held.sum()))
 
 
-def _recurs(hold: Hold, odd: Sequence[Hold], ranks: int) -> bool:
-    """Whether the same ranks hold odd steps back at a regular distance, or more of them than chance would have it."""
+def _recurs(hold: Hold, odd: Sequence[Hold], ranks: int, usual: float) -> bool:
+    """Whether the same ranks hold odd steps back at a regular distance, or by as much as a step, more of them than chance would have it."""
     own, every = len(hold.steps), sum(len(one.steps) for one in odd)
     if own < RECURS:
         return False
     regular = len(set(np.diff(hold.steps).tolist())) == 1 and own == every
-    return regular or by_chance(own, every, ranks, len(hold.ranks)) <= CHANCE
+    often = by_chance(own, every, ranks, len(hold.ranks)) <= CHANCE
+    return regular or (often and hold.each >= usual)
 
 
 def _after(hold: Hold, judged: Ints, length: Ints) -> Hold:

@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.distributed.matching import gather
 from torch_tb_profiler.analysis.distributed.pipelines import directed
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.steps import covered, step_of
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 
 ALIKE = 0.8
 """Of how much later the last rank comes than the others' median another must come to be as late."""
@@ -41,6 +41,12 @@ class Arrivals(msgspec.Struct, frozen=True):
     entry_step: Ints
     idle: Ints
     also: Mask
+
+    @property
+    def settled(self) -> Ints:
+        """The common steps at whose collectives a rank comes last because of what it did in the step before."""
+        own = self.entry_step[self.figures.waits.last_entry]
+        return unique_values(own[(own >= 0) & (self.step != own) & self.figures.judged])
 
     def waited(self, own: Mask) -> tuple[Ints, Ints]:
         """``(time, entry)`` of each match: how long the next-latest of the others waited for the entries ``own``, ns, 0 where

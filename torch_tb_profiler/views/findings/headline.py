@@ -126,9 +126,8 @@ def answer_of(
     kind = path.facts.summary.workload.kind
     unknown = unknown_share(path.facts, np.array(analysis["rows"], np.int64))
     iteration = iteration_of(path.facts, analysis["rows"][0])
-    least = MUCH if kind not in EXPECT_IDLE else LEAST_UNKNOWN
     if (
-        unknown > least
+        unknown > (MUCH if kind not in EXPECT_IDLE else LEAST_UNKNOWN)
         and not (iteration and iteration["rate"])
         and not (first and first[0]["share"] > unknown)
     ):
@@ -155,12 +154,12 @@ def answer_of(
         return _of_place(path, analysis, words, beside, first[0])
     if first is not None:
         return _of_cause(path, analysis, dict(words) | dict(first[1]), first[0])
-    answer = _and(_account(path, analysis, words), _possible(analysis, words, texts))
-    return _and(answer, _apart(path, analysis))
+    more = _possible(analysis, words, texts), _apart(path, analysis)
+    return _and(_account(path, analysis, words), *more)
 
 
-def _and(answer: Answer, more: str) -> Answer:
-    detail = " ".join(filter(None, (answer.detail, more)))
+def _and(answer: Answer, *more: str) -> Answer:
+    detail = " ".join(filter(None, (answer.detail, *more)))
     return msgspec.structs.replace(answer, detail=detail)
 
 

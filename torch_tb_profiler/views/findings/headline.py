@@ -154,8 +154,8 @@ def answer_of(
         return _of_place(path, analysis, words, beside, first[0])
     if first is not None:
         return _of_cause(path, analysis, dict(words) | dict(first[1]), first[0])
-    more = _possible(analysis, words, texts), _apart(path, analysis)
-    return _and(_account(path, analysis, words), *more)
+    besides = _possible(analysis, words, texts), _apart(path, analysis)
+    return _and(_account(path, analysis, words), *besides)
 
 
 def _and(answer: Answer, *more: str) -> Answer:

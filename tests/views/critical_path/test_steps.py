@@ -336,7 +336,8 @@ class OfNoEvents(StepsOfTrace, frozen=True):
         return PathRows(NO_STRINGS, none, none, none, none, none, none)
 
 
-UNREAD = OfNoEvents(None, None)  # type: ignore[arg-type]
+NOTHING: Any = None
+UNREAD = OfNoEvents(NOTHING, NOTHING)
 
 
 @given(groups())

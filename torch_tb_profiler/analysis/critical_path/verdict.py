@@ -34,7 +34,7 @@ from torch_tb_profiler.analysis.distributed.arrivals import Arrivals
 from torch_tb_profiler.analysis.distributed.measures import step_times
 from torch_tb_profiler.analysis.distributed.run import RunFigures
 from torch_tb_profiler.analysis.distributed.slow_links import SlowLink, late_start, slow_links
-from torch_tb_profiler.analysis.facts.step_kinds import NORMAL_MAD, ODD_DEVIATIONS
+from torch_tb_profiler.analysis.facts.step_kinds import odd_limit
 from torch_tb_profiler.analysis.figures.median_step import middle
 from torch_tb_profiler.analysis.figures.selection import recurring
 from torch_tb_profiler.store.columns import Array, Ints, Mask
@@ -215,10 +215,9 @@ def _who(
         return UNKNOWN
     ranks = int(figures.tied.sum())
     blames = [blame for blame in blames if blame.step in judged]
-    odd = _odd(blames, judged, length)
-    often = next(
-        (hold for hold in odd if _recurs(hold, odd, ranks, np.median(length[judged]))), None
-    )
+    typical, limit = odd_limit(length[judged])
+    odd = _odd(blames, length, typical, limit)
+    often = next((hold for hold in odd if _recurs(hold, odd, ranks, typical)), None)
     once = tuple(hold for hold in odd if hold is not often)
     if 4 * sum(len(hold.steps) for hold in once) > len(judged):
         once = ()
@@ -226,7 +225,7 @@ def _who(
     rest = [blame for blame in blames if blame.step not in apart]
     usual = np.array([step for step in judged.tolist() if step not in apart], np.int64)
     always = _always(rest, usual, length, came) or often
-    once = tuple(_after(hold, judged, length) for hold in once)
+    once = tuple(_after(hold, length, typical) for hold in once)
     part: tuple[int, ...] = ()
     if always is not None and 2 * len(always.ranks) >= ranks > 2:
         # What half of the ranks do longer is their part of the job.
@@ -356,11 +355,8 @@ def _times(figures: RunFigures, hold: Hold) -> float:
     return float(np.median(time[list(hold.ranks)])) / usual if usual else float("inf")
 
 
-def _odd(blames: Sequence[Blame], judged: Ints, length: Ints) -> tuple[Hold, ...]:
-    """Steps that are far longer than the usual one, of which whoever holds them back explains most, by who that is."""
-    usual = float(np.median(length[judged]))
-    spread = NORMAL_MAD * float(np.median(np.abs(length[judged] - usual)))
-    limit = max(ODD_DEVIATIONS * spread, PLAIN * usual)
+def _odd(blames: Sequence[Blame], length: Ints, usual: float, limit: float) -> tuple[Hold, ...]:
+    """Steps that are longer than the usual one by more than a limit, of which whoever holds them back explains most, by who that is."""
     found: dict[tuple[int, ...], list[Blame]] = {}
     for blame in blames:
         more = length[blame.step] - usual
@@ -380,9 +376,8 @@ def _recurs(hold: Hold, odd: Sequence[Hold], ranks: int, usual: float) -> bool:
     return regular or (often and hold.each >= usual)
 
 
-def _after(hold: Hold, judged: Ints, length: Ints) -> Hold:
+def _after(hold: Hold, length: Ints, usual: float) -> Hold:
     """A single step that is as long as the usual one saves the rest."""
-    usual = float(np.median(length[judged]))
     held = np.where(hold.held > 0, np.minimum(hold.held, np.maximum(length - usual, 0)), 0.0)
     return replace(hold, held=held)
 

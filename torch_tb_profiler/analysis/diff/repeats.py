@@ -22,9 +22,7 @@ from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.diff.significance import Floats
 from torch_tb_profiler.analysis.facts.iterations import LEAST_COVERAGE, outermost
 from torch_tb_profiler.analysis.facts.step_kinds import (
-    NORMAL_MAD,
-    ODD_DEVIATIONS,
-    ODD_EXCESS,
+    odd_limit,
 )
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.match.names import stable_name, without_numbers
@@ -199,8 +197,6 @@ def _regular(side: Names, begins: Ints, others: list[str]) -> float:
 
 def odd_items(items: Floats) -> Mask:
     """The few units that are far longer than the others: a pause lies within."""
-    middle = float(np.median(items))
-    spread = NORMAL_MAD * float(np.median(np.abs(items - middle)))
-    longer = items - middle
-    odd = (longer > ODD_DEVIATIONS * spread) & (longer > ODD_EXCESS * middle)
+    usual, limit = odd_limit(items)
+    odd = items - usual > limit
     return np.asarray(odd & (odd.mean() <= LEAST_SHARE))

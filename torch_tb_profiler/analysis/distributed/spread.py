@@ -14,7 +14,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.distributed.measures import LEAST_RANKS, WORTH, means, step_times
 from torch_tb_profiler.analysis.distributed.run import RunFigures
-from torch_tb_profiler.analysis.facts.step_kinds import NORMAL_MAD, ODD_DEVIATIONS
+from torch_tb_profiler.analysis.facts.step_kinds import odd_limit
 from torch_tb_profiler.store.columns import Array, Ints
 
 
@@ -37,14 +37,13 @@ def outliers(figures: RunFigures, values: Ints) -> list[Outlier]:
 
 
 def far_above(values: Array, step: float) -> list[int]:
-    """Places of values above the median by more than ``ODD_DEVIATIONS`` usual deviations (1.4826 × the median absolute
-    deviation) and more than ``WORTH`` of the median ``step``, the largest first; of fewer than four known ones none.
+    """Places of values that are odd (``odd_limit``) and above the median by more than ``WORTH`` of the median ``step``, the largest
+    first; of fewer than four known ones none.
     """
     known = values[~np.isnan(values)]
     if len(known) < LEAST_RANKS:
         return []
-    median = float(np.median(known))
-    deviation = NORMAL_MAD * float(np.median(np.abs(known - median)))
-    far = np.flatnonzero(values - median > max(ODD_DEVIATIONS * deviation, WORTH * step))
-    found: list[int] = far[np.argsort(median - values[far], kind="stable")].tolist()
+    usual, limit = odd_limit(known, WORTH * step)
+    far = np.flatnonzero(values - usual > limit)
+    found: list[int] = far[np.argsort(usual - values[far], kind="stable")].tolist()
     return found

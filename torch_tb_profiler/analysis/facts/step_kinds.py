@@ -200,16 +200,23 @@ def _ordered(group: Ints, is_cold: Mask, wall: Floats) -> Ints:
     return np.asarray(place[inverse])
 
 
+def odd_limit(values: Array, least: float | None = None) -> tuple[float, float]:
+    """``(usual, limit)``: the median of some values, and by how much one above it must exceed it to be odd: ``ODD_DEVIATIONS`` usual
+    deviations (1.4826 × the median absolute one), and ``least``, if none is given ``ODD_EXCESS`` of the median.
+    """
+    usual = median_of(values)
+    spread = NORMAL_MAD * median_of(np.abs(values - usual))
+    return usual, max(ODD_DEVIATIONS * spread, ODD_EXCESS * usual if least is None else least)
+
+
 def odd_rows(length: Ints, kind: Ints, apart: Mask) -> Ints:
     """Steps much slower than the others of their kind, by their lengths, ns. ``apart``: those that do not count."""
     found = [np.zeros(0, np.int64)]
     for number in range(int(kind.max(initial=-1)) + 1):
         rows = np.flatnonzero((kind == number) & ~apart)
         if len(rows) >= LEAST_TO_JUDGE:
-            usual = median_of(length[rows])
-            excess = length[rows] - usual
-            spread = NORMAL_MAD * median_of(np.abs(excess))
-            found.append(rows[excess > max(ODD_DEVIATIONS * spread, ODD_EXCESS * usual)])
+            usual, limit = odd_limit(length[rows])
+            found.append(rows[length[rows] - usual > limit])
     return np.concatenate(found)
 
 

@@ -217,7 +217,7 @@ def _line(name: str, time: int) -> Row:
 
 
 def _operators(facts: Facts, selection: Selection) -> tuple[DisplayTable, str]:
-    """The operators, and the column that is told of them."""
+    """The operators, and which column holds the time that an answer gives for each."""
     time = "device_self_ns" if operators_have_device_time(facts) else "host_self_ns"
     return operator_rows(facts, selection, "name"), time
 

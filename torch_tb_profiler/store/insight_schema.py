@@ -109,6 +109,12 @@ span_paths: For every row of spans, in the same order: its path.
                             and other Python frames; -1 none.
 """)
 
+BACKWARD_FUNCTIONS = declared("""
+backward_functions: Calls of the backward pass that differentiate one forward operator, in the order of spans.
+    span     i4  row of spans  The engine's call of the function; or a collective in one that is of many operators.
+    forward  i4  row of spans  The forward operator; -1 unknown, or of many.
+""")
+
 LINES = declared("""
 lines: Python frames around launches outside operators, as a tree like stacks, parents first.
     parent  i4  row of lines        The caller; -1 for an outermost frame.

@@ -100,10 +100,14 @@ def test_a_weight_that_has_changed_is_made_anew(times: int, updates: bool) -> No
 
 
 def _frozen(
-    count: int, *more: Event, optimizer: str = "aten::add_", shape: tuple[int, ...] = (4,)
+    count: int,
+    *more: Event,
+    optimizer: str = "aten::add_",
+    shape: tuple[int, ...] = (4,),
+    alike: bool = False,
 ) -> Findings:
-    """A step of 1,000 µs with the gradient of a head of this shape, then those of other layers, each after 50 µs, and an
-    optimizer of the head.
+    """A step of 1,000 µs with the gradient of a head of this shape, then those of other layers, all ``alike`` or not, each after
+    50 µs, and an optimizer of the head.
     """
     engine = "autograd::engine::evaluate_function: "
 
@@ -115,8 +119,8 @@ def _frozen(
     entries = [*steps((0, 1000)), *gradient(10, 4)]
     for number in range(count):
         begin = 50 * number + 20
-        entries.append(span("cpu_op", engine + "AddmmBackward0", begin, 45))
-        entries += gradient(begin + 45, 8, 8 + number)
+        entries.append(span("cpu_op", engine + "AddmmBackward0", begin + 0.5, 44.5))
+        entries += gradient(begin + 45, *((4,) if alike else (8, 8 + number)))
     entries.append(span("user_annotation", "Optimizer.step#SGD.step", 950, 40))
     entries.append(span("cpu_op", optimizer, 951, 30, **inputs(shape, shape)))
     return made([*entries, *more])
@@ -126,7 +130,59 @@ def _frozen(
 def test_gradients_of_frozen_layers(count: int) -> None:
     finding = item(_frozen(count), "machinery_without_use")
     assert finding["numbers"]["frozen"] == count
-    assert finding["recoverable_ns"] == pytest.approx(50_000 * count, rel=0.01)
+    assert finding["recoverable_ns"] == pytest.approx(50_000 * count, rel=0.02)
+
+
+@given(count=st.integers(4, 15))
+def test_gradients_of_a_model_like_the_trained_one(count: int) -> None:
+    finding = item(_frozen(count, alike=True), "machinery_without_use")
+    assert finding["numbers"] == {"frozen": count, "updated": 1}
+    assert finding["recoverable_ns"] == pytest.approx(50_000 * count, rel=0.02)
+
+
+@given(count=st.integers(4, 15), between=st.booleans())
+def test_gradients_of_several_backward_passes_or_of_parameters_that_are_updated(
+    count: int, between: bool
+) -> None:
+    begins = [50 * number + 20 if between else 982 + number / 2 for number in range(count)]
+    name = "aten::ones_like" if between else "aten::add_"
+    more = [span("cpu_op", name, begin, 0.4, **inputs((4,), (4,))) for begin in begins]
+    assert "machinery_without_use" not in rules(_frozen(count, *more, alike=True))
+
+
+def _anew(parameters: int, every: bool, frames: bool, builds: bool) -> Findings:
+    """Four steps of 1,000 µs of which each, or the first alone, fills the state of an optimizer with zeros, 20 µs per parameter;
+    with Python frames of which one makes it.
+    """
+    entries = [*steps(*((1000 * number, 1000 * number + 1000) for number in range(4)))]
+    for number in range(4):
+        begin = 1000 * number
+        frame = "torch/optim/sgd.py(30): __init__" if builds else "torch/optim/sgd.py(90): step"
+        if frames:
+            entries.append(span("python_function", frame, begin + 1, 50, **{"Python id": number}))
+        for at in range(parameters):
+            name = "torch::autograd::AccumulateGrad"
+            entries.append(span("cpu_op", name, begin + 100 + 10 * at, 5, **inputs((4,))))
+        entries.append(span("user_annotation", "Optimizer.step#SGD.step", begin + 400, 590))
+        for at in range(parameters if every or not number else 0):
+            entries.append(span("cpu_op", "aten::zeros_like", begin + 401 + 21 * at, 20))
+    return made(entries)
+
+
+@given(parameters=st.integers(4, 25), frames=st.booleans())
+def test_an_optimizer_that_is_made_in_each_step(parameters: int, frames: bool) -> None:
+    finding = item(_anew(parameters, True, frames, True), "machinery_without_use")
+    assert finding["words"]["what"] == "making the optimizer anew"
+    saved = 20_000 * parameters + 50_000 * frames
+    assert finding["recoverable_ns"] == pytest.approx(saved, rel=0.02)
+
+
+@given(parameters=st.integers(1, 25), every=st.booleans())
+def test_state_of_a_first_step_or_of_an_optimizer_that_was_made_before(
+    parameters: int, every: bool
+) -> None:
+    found = _anew(parameters if every else max(parameters, 4), every, every, not every)
+    assert "machinery_without_use" not in rules(found)
 
 
 def test_few_gradients_without_an_update_are_inputs() -> None:

@@ -153,7 +153,7 @@ def compilation_table(trace: Trace, facts: Facts, selection: Selection) -> Displ
     n, time = len(first), spans["dur"][row]
     pairs, _ = group_rows((group, step))
     inside = pairs[step[pairs] >= 0]
-    lines = lines_of(trace, facts, row[largest_by(group, n, time)] if n else row)
+    lines = lines_of(trace, facts, {}, row[largest_by(group, n, time)] if n else row)
     called = list(COMPILERS)
     table = COMPILATIONS.build(
         facts.strings,

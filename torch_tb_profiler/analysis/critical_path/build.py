@@ -96,7 +96,7 @@ def path_tables(
         "step": step,
         "cause": cause,
         "name": names_of(trace, event),
-        "line": lines_of(trace, facts, event),
+        "line": lines_of(trace, facts, tables, event),
         "operator": operators_of(trace, facts, event),
         "module": modules_of(tables, event),
         "track": picked(trace["spans"]["track"], event),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import picked
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import climb
 from torch_tb_profiler.analysis.critical_path.ranks import RankTrace
 from torch_tb_profiler.analysis.facts.replay_calls import captured_calls, captured_operators
@@ -52,14 +52,21 @@ def modules_of(tables: Mapping[str, Table], event: Ints) -> Array:
     return np.asarray(names[picked(tables["span_paths"]["path"], event)])
 
 
-def lines_of(trace: Trace, facts: Facts, event: Ints, by: LineGroup = "own") -> Array:
+def lines_of(
+    trace: Trace,
+    facts: Facts,
+    tables: Mapping[str, Table],
+    event: Ints,
+    by: LineGroup = "own",
+) -> Array:
     """The user's nearest Python frame around each event, else the nearest of a package, else of a Python file,
-    as it is shown; numbers of strings of the facts, −1 none.
+    as it is shown; numbers of strings of the facts, −1 none. What runs in the backward pass has the line of its forward operator
+    where ``tables`` (of the insight) have ``backward_functions``.
     """
     parent = facts["span_links"]["parent"]
     line = np.full(len(event), -1, np.int64)
     if (trace["spans"]["role"] == Role.PYTHON).any():
-        rank, host = frame_ranks(trace, by), host_side(facts, event)
+        rank, host = frame_ranks(trace, by), _forward_side(trace, facts, tables, event)
         for least in RANKS:
             frame = climb(parent, host, rank >= least)
             line = np.where(frame >= 0, frame, line)
@@ -69,6 +76,23 @@ def lines_of(trace: Trace, facts: Facts, event: Ints, by: LineGroup = "own") -> 
         call = captured_calls(trace, facts, event, captured_rank >= least)
         name = np.where(call >= 0, picked(calls["name"], call), name)
     return shown_frames(facts, name)
+
+
+def _forward_side(trace: Trace, facts: Facts, tables: Mapping[str, Table], event: Ints) -> Ints:
+    """The host side of each event, in the backward pass the forward operator of the function around it::
+
+    main.py: main ─ loss.backward() ─ evaluate_function: MmBackward0 ─ aten::mm     is of model.py: forward ─ aten::mm
+                                      evaluate_function: MineBackward ─ mine.py(9): backward ─ aten::mm     is of mine.py(9)
+    """
+    parent, host = facts["span_links"]["parent"], host_side(facts, event)
+    functions = tables.get("backward_functions")
+    if functions is None or not functions.n:
+        return host
+    python = trace["spans"]["role"] == Role.PYTHON
+    function = climb(parent, host, mask_of(len(parent), functions["span"]))
+    forward = picked(functions["forward"], positions_of(functions["span"], function))
+    own = climb(parent, host, python) > function
+    return np.where((forward >= 0) & ~own, forward, host)
 
 
 def origin_columns(
@@ -101,5 +125,5 @@ def origins(opened: RankTrace, event: Ints) -> dict[str, list[str]]:
         "name": texts(names_of(trace, event)),
         "operator": texts(operators_of(trace, facts, event)),
         "module": list(insight.strings.many(modules_of(insight.tables, event))),
-        "line": texts(lines_of(trace, facts, event)),
+        "line": texts(lines_of(trace, facts, insight.tables, event)),
     }

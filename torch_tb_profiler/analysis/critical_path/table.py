@@ -148,7 +148,7 @@ def critical_path_table(
         event=event,
         operator=operators_of(trace, facts, event),
         module=[name or None for name in insight.strings.many(modules)],
-        line=lines_of(trace, facts, event),
+        line=lines_of(trace, facts, insight.tables, event),
     )
 
 

@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.arrays.grouping import extreme_by, mask_of, pick
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest, with_ancestors
 from torch_tb_profiler.analysis.arrays.numbering import PathLayout, number_paths, number_tree
 from torch_tb_profiler.analysis.facts.calltree import CallTree
-from torch_tb_profiler.analysis.facts.host_names import distinct
+from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
 from torch_tb_profiler.analysis.facts.replay_calls import ReplayedCalls, joined, with_callers
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import fact_schema
@@ -27,6 +27,8 @@ from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
 
 _PROFILER = regex(r"(?:^|[/\\])torch[/\\](?:autograd[/\\]profiler\.py|profiler[/\\]\w+\.py)\(")
+
+_ENGINE = regex(r"autograd::engine::evaluate_function: ").match
 
 _DEEPEST = 1000
 
@@ -44,7 +46,8 @@ class Stacks(msgspec.Struct, frozen=True):
 def call_stacks(
     trace: Trace, tree: CallTree, enclosing: Array, strings: StringBuilder, launches: Ints
 ) -> Stacks:
-    """Stacks from ``Call stack`` arguments, else Python frames, else a backward operator's forward.
+    """Stacks from ``Call stack`` arguments, else Python frames, else a backward operator's forward; of frames around
+    the autograd engine, which runs in the thread that called it where no device is used, only what has no known forward.
 
     enclosing: for every row of spans the innermost enclosing host span, −1 none; shape (spans,).
     strings: frames of ``Call stack`` arguments are added to it.
@@ -55,23 +58,31 @@ def call_stacks(
     launching = tree.node[launches]
     wanted[launching[launching >= 0]] = True
     node = np.flatnonzero(wanted)
-    parent, frame = _from_frames(trace, tree, enclosing, of_node, node)
+    parent, frame, caller = _from_frames(trace, tree, enclosing, of_node, node)
     parent, frame = _from_arguments(trace, tree, strings, of_node, parent, frame)
     if len(parent):
         _from_forward(trace, tree, of_node)
         _inherit(tree, of_node)
+        of_node[node] = np.where(of_node[node] < 0, caller, of_node[node])
     return Stacks(np.array(parent, np.int64), np.array(frame, np.int64), of_node)
 
 
 def _from_frames(
     trace: Trace, tree: CallTree, enclosing: Array, of_node: Array, node: Ints
-) -> tuple[Ints, Ints]:
+) -> tuple[Ints, Ints, Ints]:
+    """``(parent, frame, caller)``: the tree of frames, and the stack of each node whose nearest frame lies around the
+    engine's call that it is in, −1 of others: these have it in ``of_node``.
+    """
     is_frame = trace["spans"]["role"] == Role.PYTHON
     if not is_frame.any():
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        return np.zeros(0, np.int64), np.zeros(0, np.int64), np.full(len(node), -1)
     inner = climb(enclosing, enclosing[tree.row[node]], is_frame)
-    parents, frames, of_node[node] = frame_stacks(trace, enclosing, inner, is_frame)
-    return parents, frames
+    parents, frames, stack = frame_stacks(trace, enclosing, inner, is_frame)
+    name = trace["spans"]["name"][tree.row]
+    engine = nearest(tree.parent, name_mask(trace.strings, name, _ENGINE)[name])[node]
+    of_caller = picked(tree.row, engine) > inner
+    of_node[node] = np.where(of_caller, -1, stack)
+    return parents, frames, np.where(of_caller, stack, -1)
 
 
 def frame_stacks(

@@ -393,7 +393,7 @@ def _plain(context: RuleContext, claim: Claim) -> dict[str, Any]:
     candidate, rule, reach = claim.candidate, RULES[claim.key], reach_of_claim(claim)
     row, cost = _evidence(context, candidate)
     called = _callers(context, row)
-    line, line_share = line_of(context.trace, context.facts, called, cost)
+    line, line_share = line_of(context.trace, context.facts, context.insight.tables, called, cost)
     words = candidate.words
     fix, part = known_calls(context, called[:SHOWN], cost[:SHOWN])
     known = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
@@ -13,7 +15,7 @@ from torch_tb_profiler.analysis.figures.source_lines import (
     shown_frame,
 )
 from torch_tb_profiler.analysis.timeline.call_path import event_stack
-from torch_tb_profiler.store.columns import Ints
+from torch_tb_profiler.store.columns import Ints, Table
 from torch_tb_profiler.store.model import Facts, Trace
 
 TRIED = 10
@@ -22,18 +24,20 @@ LEAST = 0.25
 """Share of their cost from which on a line stands for them."""
 
 
-def line_of(trace: Trace, facts: Facts, rows: Ints, cost: Ints) -> tuple[str | None, float]:
+def line_of(
+    trace: Trace, facts: Facts, tables: Mapping[str, Table], rows: Ints, cost: Ints
+) -> tuple[str | None, float]:
     """The line of most of the evidence, the user's own if possible, as ``file(line): function``, and its share
-    of the cost; None if unknown. ``rows``: evidence, the most expensive first; ``cost``: ns of each.
+    of the cost; None if unknown. ``tables``: of the insight; ``rows``: evidence, the most expensive first; ``cost``: ns of each.
     """
     if not len(rows):
         return None, 0.0
     # What costs no time counts by its number.
     cost = cost if cost.any() else np.ones(len(rows), np.int64)
-    number = lines_of(trace, facts, rows)
+    number = lines_of(trace, facts, tables, rows)
     own = line_ranks(facts.strings, number)[number] == OWN
     total: dict[str, int] = {}
-    # Work of the backward pass has no frames around it, but its forward operator has.
+    # Stacks that are written as text are no frames around the work.
     examined = own.copy()
     if facts["stacks"].n:
         for at in np.flatnonzero(~own)[:TRIED].tolist():

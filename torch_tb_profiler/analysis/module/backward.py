@@ -22,12 +22,13 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
-from torch_tb_profiler.analysis.arrays.grouping import mask_of, positions_of
+from torch_tb_profiler.analysis.arrays.grouping import mask_of, picked, positions_of
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.device_causes import latest_before
 from torch_tb_profiler.analysis.module.forwards import Functions, forwards, functions_of
 from torch_tb_profiler.analysis.module.nodes import Nodes
-from torch_tb_profiler.store.columns import Array, Ints, Mask
+from torch_tb_profiler.store import insight_schema as schema
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Trace
 
@@ -41,6 +42,7 @@ class Backward(msgspec.Struct, frozen=True):
     backward: whether it runs in the backward pass.
     parent: position of the node that it is attributed to; −1 none.
     given: where ``parent`` is −1, the named module that it is attributed to; −1 none.
+    functions: the table ``backward_functions``.
     counts: backward functions with a module, without a known forward, with a forward outside
         modules.
     """
@@ -48,6 +50,7 @@ class Backward(msgspec.Struct, frozen=True):
     backward: Mask
     parent: Array
     given: Array
+    functions: Table
     counts: dict[str, int]
 
 
@@ -64,17 +67,29 @@ def attribute_backward(trace: Trace, nodes: Nodes, written: Array, collective: M
     parent, given = np.where(says, -1, nodes.parent), np.where(says, written, -1)
     functions = functions_of(trace, nodes)
     if not len(functions.position):
-        return Backward(np.zeros(n, np.bool_), parent, given, dict.fromkeys(_COUNTED, 0))
+        none = schema.BACKWARD_FUNCTIONS.empty()
+        return Backward(np.zeros(n, np.bool_), parent, given, none, dict.fromkeys(_COUNTED, 0))
     forward = forwards(trace, nodes, functions)
     written = np.where(inside >= 0, written[inside], -1)
-    state, home, module = _homes(nodes, functions, forward, written)
+    state, home, module, maker = _homes(nodes, functions, forward, written)
     tied = functions.position[state == _TIED]
     parent[tied], given[tied] = home[state == _TIED], module[state == _TIED]
     _attribute_reruns(trace, nodes, functions, parent, given)
     reduces = _reductions(nodes, functions, collective)
     parent[reduces], given[reduces] = -1, -1
     counts = {key: int((state == value).sum()) for key, value in _COUNTED.items()}
-    return Backward(functions.around >= 0, parent, given, counts)
+    table = _table(nodes, functions, maker, reduces)
+    return Backward(functions.around >= 0, parent, given, table, counts)
+
+
+def _table(nodes: Nodes, functions: Functions, maker: Ints, reduces: Ints) -> Table:
+    """The table ``backward_functions``. ``maker``: node of the forward operator of each function, −1 none."""
+    node = np.concatenate((functions.position, reduces))
+    forward = np.concatenate((picked(nodes.row, maker), np.full(len(reduces), -1)))
+    # A function that is a collective itself comes twice: the later row counts.
+    order = np.argsort(node, kind="stable")
+    last = order[np.append(np.diff(node[order]) != 0, True)[: len(order)]]
+    return schema.BACKWARD_FUNCTIONS.build(span=nodes.row[node[last]], forward=forward[last])
 
 
 def _reductions(nodes: Nodes, functions: Functions, collective: Mask) -> Ints:
@@ -86,9 +101,9 @@ def _reductions(nodes: Nodes, functions: Functions, collective: Mask) -> Ints:
 
 def _homes(
     nodes: Nodes, functions: Functions, forward: Ints, written: Array
-) -> tuple[Array, Ints, Ints]:
-    """``(state, node, module)``: per backward function its state, and the node or named module of
-    its forward; −1 none.
+) -> tuple[Array, Ints, Ints, Ints]:
+    """``(state, node, module, operator)``: per backward function its state, the node or named module of
+    its forward, and the node of the forward operator itself; −1 none.
     """
     position = functions.position
     n = len(position)
@@ -111,7 +126,9 @@ def _homes(
     unlinked = (state == _LIKE_ANOTHER) & (link < 0)
     state[unlinked] = _UNTIED
     representative = nearest(link, state != _LIKE_ANOTHER)
-    return state[representative], home[representative], home_written[representative]
+    found = state, home, home_written, forward
+    state, home, home_written, forward = (column[representative] for column in found)
+    return state, home, home_written, forward
 
 
 def preceding(nodes: Nodes, functions: Functions) -> Ints:

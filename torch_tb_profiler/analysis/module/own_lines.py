@@ -69,7 +69,7 @@ def own_lines(
     parts = (
         _on_path(trace, facts, insight, selection, by),
         _of_operators(facts, insight, selection, by),
-        _of_calls(trace, facts, selection, by),
+        _of_calls(trace, facts, insight, selection, by),
     )
     line = np.concatenate([part["line"] for part in parts])
     first, group = group_rows((line,))
@@ -113,7 +113,7 @@ def _on_path(
         row = np.flatnonzero(taken[path["group"]])
         event = path["event"][row].astype(np.int64)
         return {
-            "line": lines_of(trace, facts, event, by).astype(np.int64),
+            "line": lines_of(trace, facts, insight.tables, event, by).astype(np.int64),
             "path_ns": (path["end"] - path["start"])[row],
             "event": event,
         }
@@ -142,7 +142,9 @@ def _of_operators(
     }
 
 
-def _of_calls(trace: Trace, facts: Facts, selection: Selection, by: LineGroup) -> dict[str, Ints]:
+def _of_calls(
+    trace: Trace, facts: Facts, insight: Insight, selection: Selection, by: LineGroup
+) -> dict[str, Ints]:
     """Python's own time, that of annotations among it, and runtime calls outside operators."""
     spans, links = trace["spans"], facts["span_links"]
     python = is_one_of(spans["role"], (Role.PYTHON, Role.ANNOTATION))
@@ -151,7 +153,7 @@ def _of_calls(trace: Trace, facts: Facts, selection: Selection, by: LineGroup) -
     beneath = np.flatnonzero(parent >= 0)
     covered = sum_by(parent[beneath], len(parent), inside[beneath])
     row = np.flatnonzero((python | call) & (inside > covered))
-    line, is_python = lines_of(trace, facts, row, by), python[row]
+    line, is_python = lines_of(trace, facts, insight.tables, row, by), python[row]
     # Of an annotation outside all functions nobody says that it is Python: of a step, say.
     told = (spans["role"][row] != Role.ANNOTATION) | (line >= 0)
     time = (inside - covered)[row] * told

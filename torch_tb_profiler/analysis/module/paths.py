@@ -98,6 +98,7 @@ def build_paths(
         "path_steps": steps,
         "path_sums": sum_rows(schema.PATH_SUMS, steps, "path", paths.n),
         "span_paths": of_spans,
+        "backward_functions": backward.functions,
         "lines": lines,
         "line_steps": line_steps,
         "name_steps": name_steps(facts),

@@ -98,7 +98,9 @@ class Calls(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def line(self) -> Ints:
         """The user's function that makes each call; numbers of strings of the facts, −1 unknown."""
-        return np.asarray(lines_of(self.context.trace, self.context.facts, self.row))
+        return np.asarray(
+            lines_of(self.context.trace, self.context.facts, self.context.insight.tables, self.row)
+        )
 
     @cached_property
     def _kinds(self) -> tuple[list[Call | None], Ints]:

@@ -207,7 +207,9 @@ def findings_in_run(
             waits = np.isin(table["event"], item["rows"]) & (table["host"] >= 0)
             called = table["host"][waits].astype(np.int64)
             took = source.trace["spans"]["dur"][called]
-            item["line"] = line_of(source.trace, source.facts, called, took)[0]
+            item["line"] = line_of(source.trace, source.facts, source.insight.tables, called, took)[
+                0
+            ]
         if "common" in item:
             subject = source.subject([item["row"]] if item["row"] >= 0 else [])
             item["subject"] = replace(subject, ranks=ranks, steps=str(item["common"]))

@@ -68,7 +68,7 @@ def _places(context: RuleContext, event: Ints) -> Array:
     for the step itself.
     """
     line, operator = (
-        lines_of(context.trace, context.facts, event),
+        lines_of(context.trace, context.facts, context.insight.tables, event),
         operators_of(context.trace, context.facts, event),
     )
     name = names_of(context.trace, event)

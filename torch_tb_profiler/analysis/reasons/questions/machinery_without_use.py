@@ -9,19 +9,27 @@ Evidence, by what it is:
   takes its plain path on a host because of it;
 - gradients that are filled with zeros beneath ``Optimizer.zero_grad`` and added to beneath ``AccumulateGrad``;
 - gradients that no optimizer takes: ``AccumulateGrad`` of at least ``FEWEST`` parameters per step whose shape no operator in any
-  ``Optimizer.step`` gets, after the last one of a shape that some operator there gets; only where all that an optimizer does is known (its
+  ``Optimizer.step`` gets, or more of a shape in one backward pass than parameters of it are updated (of those the last), after the last
+  one that some operator there gets; only where all that an optimizer does is known (its
   operators have their shapes, long lists are not, all device work is theirs, and they touch no other shapes than parameters have). Shapes
-  that the program itself writes in place count as updated;
+  that the program itself writes in place count as updated::
+
+      updated in a step        2 of (64, 64)
+      one backward pass        AccumulateGrad (64, 64)  ×4: two are of a model that nobody trains
+
+- optimizers that are made in each step: in every ``Optimizer.step`` at least one tensor per parameter is filled with zeros, as else in the first
+  alone; where Python was recorded, ``Optimizer.__init__`` ran as well;
 - ``find_unused_parameters=True`` of DistributedDataParallel where every parameter is used: it searches the graph in each forward pass, marks each
   parameter in its hook, sends the marks (one more all_reduce) and reads one per parameter; as many gradients as parameters are copied.
 
-Change: all of that takes no time. Certain; gradients that no optimizer takes are likely, as is dropout unless sequence numbers tell that
-gradients were off. Wrong where what uses it was not recorded.
+Change: all of that takes no time. Certain; gradients that no optimizer takes and optimizers made anew are likely, as is dropout
+unless sequence numbers tell that gradients were off. Wrong where what uses it was not recorded.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 
 import msgspec
@@ -54,6 +62,8 @@ _ZERO = regex(r"aten::(?:zero_|_foreach_zero_)$")
 _SUM = regex(r"aten::add_?$")
 _GRADIENT = regex(r"torch::autograd::AccumulateGrad$")
 _LIST = regex(r"aten::_(?:foreach|fused)_")
+_STATE = regex(r"aten::(?:zeros_like|new_zeros|zeros)$")
+_MADE = regex(r"(?:^|.*/)torch/optim/\w+\.py\(\d+\): __init__$")
 _WRITES = regex(r"aten::(?:_foreach_)?(?:add|sub|copy|lerp|addcdiv|addcmul)_$")
 _REDUCER = "torch.distributed.ddp.reducer::"
 _HOOKED = "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad"
@@ -166,10 +176,18 @@ def _frozen(context: RuleContext) -> _Machine | None:
     touched, own = _touched(context), context.read_arguments(gradients)
     given = [next(own[row].every, None) if row in own else None for row in gradients.tolist()]
     shapes: list[Shape] = [tensor.shape for tensor in given if tensor is not None]
-    if not touched or len(shapes) < len(given) or not touched <= set(shapes):
+    if not touched or len(shapes) < len(given) or not touched.keys() <= set(shapes):
         return None
-    taken = touched | _written(context)
-    used = np.array([shape in taken or math.prod(shape) <= 1 for shape in shapes])
+    free, seen = _written(context), Counter[tuple[int, Shape]]()
+    used = np.zeros(len(gradients), np.bool_)
+    forward = context.program_calls[~context.training.backward[context.program_calls]]
+    # Between two backward passes the program itself calls something.
+    passes = context.begun(forward, context.spans["start"][gradients]).tolist()
+    for at, (number, shape) in enumerate(zip(passes, shapes, strict=True)):
+        used[at] = (
+            shape in free or math.prod(shape) <= 1 or seen[number, shape] < touched.get(shape, 0)
+        )
+        seen[number, shape] += 1
     row, unused = _between(context, gradients, used)
     steps = len(context.steps)
     if len(unused) < FEWEST * steps:
@@ -178,8 +196,10 @@ def _frozen(context: RuleContext) -> _Machine | None:
     return _Machine(row, numbers, certainty="likely")
 
 
-def _touched(context: RuleContext) -> set[Shape]:
-    """Shapes that the optimizers' operators get; empty where that is not known of all."""
+def _touched(context: RuleContext) -> dict[Shape, float]:
+    """Shapes that the optimizers' operators get, and of how many parameters per step: as many as each of the operators that get
+    all of them gets first. Empty where that is not known of all.
+    """
     region = context.updates
     if not len(region):
         return set()
@@ -188,10 +208,22 @@ def _touched(context: RuleContext) -> set[Shape]:
     listed = context.named(inside, _LIST.match).tolist()
     for row, several in zip(inside.tolist(), listed, strict=True):
         if several and (row not in calls or not isinstance(calls[row].inputs[0], tuple)):
-            return set()
+            return {}
     if len(context.launched_in(inside)[0].row) < len(context.launched_in(region)[0].row):
-        return set()
-    return {one.shape for call in calls.values() for one in call.every if one.elements > 1}
+        return {}
+    every = {one.shape for call in calls.values() for one in call.every if one.elements > 1}
+    first: dict[str, Counter[Shape]] = {}
+    for row, call in calls.items():
+        taken = call.inputs[0] if call.inputs else None
+        several = taken if isinstance(taken, tuple) else (taken,)
+        of_name = first.setdefault(context.name_of(row), Counter())
+        of_name.update(one.shape for one in several if one is not None)
+    complete = [shapes for shapes in first.values() if every <= shapes.keys()]
+    steps = len(context.steps)
+    return {
+        shape: min((shapes[shape] for shapes in complete), default=math.inf) / steps
+        for shape in every
+    }
 
 
 def _written(context: RuleContext) -> set[Shape]:
@@ -200,6 +232,25 @@ def _written(context: RuleContext) -> set[Shape]:
     first = (call.inputs[0] for call in calls.values() if call.inputs)
     several = (one if isinstance(one, tuple) else (one,) for one in first)
     return {one.shape for some in several for one in some if one is not None}
+
+
+def _state(context: RuleContext) -> _Machine | None:
+    filled = context.rows_named(context.operators, _STATE.match)
+    filled = context.within(context.outermost(filled[context.beneath(context.updates)[filled]]))
+    gradients = context.within(context.rows_named(context.operators, _GRADIENT.match))
+    made = context.within(context.rows_named(context.of_role(Role.PYTHON), _MADE.match))
+    step, steps = context.facts["span_links"]["step"], len(context.steps)
+    least = max(len(gradients) / steps, FEWEST)
+    often = np.bincount(step[filled], minlength=1)
+    told = len(unique_values(step[made])) == steps or not len(context.of_role(Role.PYTHON))
+    if steps < 2 or np.count_nonzero(often >= least) < steps or not told:
+        return None
+    return _Machine(
+        filled,
+        {"states": len(filled) / steps},
+        parts=context.pieces(context.outermost(made)) if len(made) else None,
+        certainty="likely",
+    )
 
 
 def _between(context: RuleContext, gradients: Ints, used: Mask) -> tuple[Ints, Ints]:
@@ -304,6 +355,13 @@ _MACHINES: dict[str, tuple[Callable[[RuleContext], _Machine | None], str, str, s
         """Freeze them for autograd, too: backbone.requires_grad_(False), and call it under torch.no_grad() where nothing in
     front of it is trained.""",
         f"Setting requires_grad\n{_DOCS}notes/autograd.html#setting-requires-grad",
+    ),
+    "making the optimizer anew": (
+        _state,
+        "Make the optimizer once",
+        """Make the optimizer once, before the loop: each new one begins without the averages and counts of the one before, so that
+    the model is trained differently, too.""",
+        "Constructing an optimizer\nhttps://docs.pytorch.org/docs/stable/optim.html#constructing-it",
     ),
     "searching for unused parameters": (
         _search,

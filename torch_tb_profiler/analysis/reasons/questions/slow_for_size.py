@@ -288,7 +288,9 @@ def _entry(context: RuleContext, typed: Ints) -> str:
     """
     above = np.intersect1d(context.parent[typed], context.operators)
     made = context.outermost(context.rows_named(np.setdiff1d(above, typed), _ATEN.match))
-    line, _ = line_of(context.trace, context.facts, made, np.ones(len(made), np.int64))
+    line, _ = line_of(
+        context.trace, context.facts, context.insight.tables, made, np.ones(len(made), np.int64)
+    )
     return line or ""
 
 

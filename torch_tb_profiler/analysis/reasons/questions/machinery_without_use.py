@@ -1,4 +1,4 @@
-"""Machinery that runs and whose results nothing in the recording uses: checks of gradients, random masks, gradients, searches.
+"""Machinery that runs and that nothing recorded needs: checks of gradients, random masks, gradients, searches, optimizers made anew.
 
 Evidence, by what it is:
 

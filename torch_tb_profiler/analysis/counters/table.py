@@ -43,7 +43,6 @@ counters: One row per profiled kernel (`cuda_profiler_range`), behind these colu
     launch      row     -                -                                             The launch.
     event       row     -                -                                             The range.
 """)
-_VALUE = "see `unit`"
 COUNTER_SAMPLES = display_spec("""
 counter_samples: One row per sampled counter, device and step; the step is missing outside all.
     counter  code    Counter   term=counters_counter width=280                  Name.

@@ -15,6 +15,11 @@ class ProfilerError(Exception):
     code = "internal"
     status = 500
 
+    def __init_subclass__(cls, code: str = "", status: int = 0) -> None:
+        """``code``, ``status``: those of its base where none is given."""
+        super().__init_subclass__()
+        cls.code, cls.status = code or cls.code, status or cls.status
+
     def __init__(self, message: str, hint: str = "", **details: Any) -> None:
         super().__init__(message, hint)
         self.message = message
@@ -31,66 +36,40 @@ class ProfilerError(Exception):
         }
 
 
-class BadRequest(ProfilerError):
+class BadRequest(ProfilerError, code="bad_request", status=400):
     """A parameter is missing or has a value that is not allowed."""
 
-    code = "bad_request"
-    status = 400
 
-
-class NotFound(ProfilerError):
+class NotFound(ProfilerError, code="not_found", status=404):
     """The named run, worker, span, view or file does not exist."""
 
-    code = "not_found"
-    status = 404
 
-
-class NotReady(ProfilerError):
+class NotReady(ProfilerError, code="not_ready", status=202):
     """The trace is known but not imported yet."""
 
-    code = "not_ready"
-    status = 202
 
-
-class ImportFailed(ProfilerError):
+class ImportFailed(ProfilerError, code="import_failed", status=409):
     """The trace could not be imported; the message says why."""
 
-    code = "import_failed"
-    status = 409
 
-
-class Outdated(ProfilerError):
+class Outdated(ProfilerError, code="outdated", status=409):
     """The file changed since: the requested version of the trace no longer exists."""
 
-    code = "outdated"
-    status = 409
 
-
-class SourceError(ProfilerError):
+class SourceError(ProfilerError, code="source_error", status=502):
     """A file or URL cannot be read: missing, forbidden, or the connection failed."""
 
-    code = "source_error"
-    status = 502
 
-
-class MissingDriver(SourceError):
+class MissingDriver(SourceError, code="missing_driver"):
     """The fsspec driver for a URL scheme is not installed."""
 
-    code = "missing_driver"
 
-
-class NotATrace(ProfilerError):
+class NotATrace(ProfilerError, code="not_a_trace", status=422):
     """The content of a file is not a trace."""
 
-    code = "not_a_trace"
-    status = 422
 
-
-class OverLimit(NotATrace):
+class OverLimit(NotATrace, code="over_limit", status=409):
     """An import needs more than a setting allows."""
-
-    code = "over_limit"
-    status = 409
 
     def __init__(self, what: str, setting: str) -> None:
         super().__init__(
@@ -106,33 +85,21 @@ def install(*packages: str) -> str:
     return f"pip install {' '.join(packages)}"
 
 
-class MissingPackage(ProfilerError, ImportError):
+class MissingPackage(ProfilerError, ImportError, code="missing_package", status=501):
     """An optional package is required and not installed."""
 
-    code = "missing_package"
-    status = 501
 
-
-class SidecarError(ProfilerError):
+class SidecarError(ProfilerError, code="sidecar", status=503):
     """A cache file is damaged or of another version; it is rebuilt."""
-
-    code = "sidecar"
-    status = 503
 
 
 class SidecarMissing(SidecarError):
     """A cache file is not there: somebody removed it, or nobody wrote it."""
 
 
-class Busy(ProfilerError):
+class Busy(ProfilerError, code="busy", status=503):
     """As many costly requests of this kind as are answered at a time are being answered."""
 
-    code = "busy"
-    status = 503
 
-
-class FrontendMissing(ProfilerError):
+class FrontendMissing(ProfilerError, code="frontend_missing", status=503):
     """The page's JavaScript bundle was not built."""
-
-    code = "frontend_missing"
-    status = 503

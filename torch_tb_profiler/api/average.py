@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, cast
 
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, display_columns
 
 _C = DisplayColumn
 _US = "µs"
@@ -61,18 +61,15 @@ KEY_AVERAGES = DisplaySpec(
     "One row per key of `key_averages()`, under PyTorch's own names: times are µs, not ns. What was"
     " not recorded is missing, where PyTorch has 0.",
     (
-        _C("key", "text", "", "Name; `ProfilerStep*` for every step."),
-        _C("overload_name", "text", "", "Overload, only where grouped by it."),
-        _C("input_shapes", "texts", "", "One list per argument, only where grouped by shapes."),
-        _C("stack", "texts", "", "Innermost frames, only where grouped by stack."),
-        _C("device_type", "text", "", "`CPU`, or the name of the accelerator."),
-        _C(
-            "is_user_annotation",
-            "flag",
-            "",
-            "A `record_function` region, or its shadow on a device.",
-        ),
-        _C("count", "count", "", "Number of calls.", unit="calls"),
+        *display_columns("""
+    key                 text   -  -           Name; `ProfilerStep*` for every step.
+    overload_name       text   -  -           Overload, only where grouped by it.
+    input_shapes        texts  -  -           One list per argument, only where grouped by shapes.
+    stack               texts  -  -           Innermost frames, only where grouped by stack.
+    device_type         text   -  -           `CPU`, or the name of the accelerator.
+    is_user_annotation  flag   -  -           A `record_function` region, or its shadow on a device.
+    count               count  -  unit=calls  Number of calls.
+"""),
         *(column for kind, doc in _TIMES for column in _times(kind, doc)),
         *(column for kind, doc in _SIZES for column in _sizes(kind, doc)),
         _C("flops", "FLOP", "", "PyTorch's estimate of all calls together.", optional=True),

@@ -7,23 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 from torch_tb_profiler.api.table_frame import coded, table_frame
 from torch_tb_profiler.runs.model import Opened
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
+from torch_tb_profiler.store.display import display_spec
 from torch_tb_profiler.store.strings import NO_STRINGS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-_C = DisplayColumn
-PLACE = DisplaySpec(
-    "place",
-    "The first columns of every frame of several traces.",
-    (
-        _C("run", "category", "", "Name of the run; only where there are several."),
-        _C("worker", "category", "", "Name of the worker."),
-        _C("span", "category", "", "Name of the span: one trace file of the worker."),
-    ),
-)
+PLACE = display_spec("""
+place: The first columns of every frame of several traces.
+    run     category  -  -  Name of the run; only where there are several.
+    worker  category  -  -  Name of the worker.
+    span    category  -  -  Name of the span: one trace file of the worker.
+""")
 
 
 def joint_frame(parts: Sequence[tuple[Opened, DataFrame]]) -> DataFrame:

@@ -17,7 +17,7 @@ from torch_tb_profiler.analysis.key_averages.span_figures import span_figures
 from torch_tb_profiler.api.table_frame import category, coded, table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
 from torch_tb_profiler.store.columns import Array, Ints, Mask
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
+from torch_tb_profiler.store.display import display_spec
 from torch_tb_profiler.store.roles import Role
 
 if TYPE_CHECKING:
@@ -31,60 +31,38 @@ if TYPE_CHECKING:
         def __call__(self) -> FunctionEventList: ...
 
 
-_C = DisplayColumn
-_STACK = "`Call stack` as written, else the Python frames around, innermost first; none of a frame itself."
-EVENTS = DisplaySpec(
-    "events",
-    "One row per event with a duration, in time order.",
-    (
-        _C("event", "id", "", "Event id, as on the page and in other frames."),
-        _C("name", "category", "", "Name."),
-        _C("category", "category", "", "Category as written."),
-        _C(
-            "role",
-            "category",
-            "",
-            "`operator`, `runtime`, `kernel`, `memcpy`, `annotation`, `python` …",
-        ),
-        _C("start_ns", "time", "", "Start, after the first event of the trace."),
-        _C("dur_ns", "time", "", "Length."),
-        _C("process", "category", "", "Process id as written."),
-        _C("thread", "category", "", "Thread or stream as written."),
-        _C("device", "id", "", "Device of a kernel, copy or memset.", optional=True),
-        _C("stream", "id", "", "Its stream.", optional=True),
-        _C("step", "id", "", "The step.", optional=True, unit="step"),
-        _C("parent", "row", "", "Innermost host event around it."),
-        _C("launch", "row", "", "The runtime call that launched it."),
-        _C("operator", "row", "", "The operator that launched or contains it."),
-        _C("correlation", "id", "", "Id that ties a launch to its work.", optional=True),
-        _C("external_id", "id", "", "`External id`.", optional=True),
-        _C("sequence", "id", "", "`Sequence number` of an operator.", optional=True),
-        _C("input_shapes", "category", "", "`Input Dims` of an operator as JSON text."),
-        _C("input_dtypes", "category", "", "`Input type` of an operator as JSON text."),
-        _C("concrete_inputs", "category", "", "`Concrete Inputs` of an operator as JSON text."),
-        _C("stack", "category", "", _STACK),
-        _C("scope", "id", "", "`at::RecordScope`, where a file tells it.", optional=True),
-        _C("frame", "row", "", "Innermost Python frame around; `parent` leads to those around it."),
-        _C("forward_thread", "id", "", "`Fwd thread id` of a backward operator.", optional=True),
-        _C("is_async", "flag", "", "May end on another thread than it began on."),
-        _C("self_ns", "time", "", "Time outside what it called; of device work its length."),
-        _C("flops", "FLOP", "", "Of an operator with a performance model.", optional=True),
-        _C(
-            "cpu_memory_usage",
-            "delta bytes",
-            "",
-            "Host memory allocated less released while it was open.",
-            optional=True,
-        ),
-        _C(
-            "device_memory_usage",
-            "delta bytes",
-            "",
-            "The same of the accelerators' memory.",
-            optional=True,
-        ),
-    ),
-)
+EVENTS = display_spec("""
+events: One row per event with a duration, in time order.
+    event                id           -  -                   Event id, as on the page and in other frames.
+    name                 category     -  -                   Name.
+    category             category     -  -                   Category as written.
+    role                 category     -  -                   `operator`, `runtime`, `kernel`, `memcpy`, `annotation`, `python` …
+    start_ns             time         -  -                   Start, after the first event of the trace.
+    dur_ns               time         -  -                   Length.
+    process              category     -  -                   Process id as written.
+    thread               category     -  -                   Thread or stream as written.
+    device               id           -  optional            Device of a kernel, copy or memset.
+    stream               id           -  optional            Its stream.
+    step                 id           -  optional unit=step  The step.
+    parent               row          -  -                   Innermost host event around it.
+    launch               row          -  -                   The runtime call that launched it.
+    operator             row          -  -                   The operator that launched or contains it.
+    correlation          id           -  optional            Id that ties a launch to its work.
+    external_id          id           -  optional            `External id`.
+    sequence             id           -  optional            `Sequence number` of an operator.
+    input_shapes         category     -  -                   `Input Dims` of an operator as JSON text.
+    input_dtypes         category     -  -                   `Input type` of an operator as JSON text.
+    concrete_inputs      category     -  -                   `Concrete Inputs` of an operator as JSON text.
+    stack                category     -  -                   `Call stack` as written, else the Python frames around, innermost first; none of a frame itself.
+    scope                id           -  optional            `at::RecordScope`, where a file tells it.
+    frame                row          -  -                   Innermost Python frame around; `parent` leads to those around it.
+    forward_thread       id           -  optional            `Fwd thread id` of a backward operator.
+    is_async             flag         -  -                   May end on another thread than it began on.
+    self_ns              time         -  -                   Time outside what it called; of device work its length.
+    flops                FLOP         -  optional            Of an operator with a performance model.
+    cpu_memory_usage     delta bytes  -  optional            Host memory allocated less released while it was open.
+    device_memory_usage  delta bytes  -  optional            The same of the accelerators' memory.
+""")
 
 
 @lru_cache(maxsize=1)

@@ -9,33 +9,24 @@ from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.step_table import averaged
 from torch_tb_profiler.api.table_frame import table_frame
 from torch_tb_profiler.api.trace_context import TraceContext
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
+from torch_tb_profiler.store.display import display_spec
 from torch_tb_profiler.store.strings import NO_STRINGS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-_C = DisplayColumn
-WORKERS = DisplaySpec(
-    "workers",
-    "One row per trace that was opened.",
-    (
-        _C("run", "text", "", "Name of the run."),
-        _C("worker", "text", "", "Name of the worker."),
-        _C("span", "text", "", "Name of the span."),
-        _C("rank", "id", "", "Its rank.", optional=True, unit="rank"),
-        _C("world_size", "count", "", "Ranks of the job.", optional=True, unit="ranks"),
-        _C("events", "count", "", "Entries of `traceEvents`.", unit="events"),
-        _C("steps", "count", "", "Steps.", unit="steps"),
-        _C(
-            "mean_step_ns",
-            "mean time",
-            "",
-            "Mean wall time of complete steps, of the kind with most time.",
-        ),
-        _C("path", "text", "", "The file."),
-    ),
-)
+WORKERS = display_spec("""
+workers: One row per trace that was opened.
+    run           text       -  -                    Name of the run.
+    worker        text       -  -                    Name of the worker.
+    span          text       -  -                    Name of the span.
+    rank          id         -  optional unit=rank   Its rank.
+    world_size    count      -  optional unit=ranks  Ranks of the job.
+    events        count      -  unit=events          Entries of `traceEvents`.
+    steps         count      -  unit=steps           Steps.
+    mean_step_ns  mean time  -  -                    Mean wall time of complete steps, of the kind with most time.
+    path          text       -  -                    The file.
+""")
 
 
 def workers_frame(traces: Sequence[TraceContext]) -> DataFrame:

@@ -3,7 +3,7 @@
 The declaration stands where the table is computed. From it follow the wire encoding and its TypeScript type, the page's
 columns, the DataFrame, the command line's text, Markdown and JSON, and the documentation::
 
-    OPERATORS = DisplaySpec("operators", "One row per operator.", (DisplayColumn("calls", …), …))
+    OPERATORS = display_spec("operators: One row per operator.\\n    calls  count  Calls  pool=sum  Number of calls.")
     operator_rows(facts, …) ─▶ DisplayTable ─┬─▶ views/display_wire.py   JSON ─▶ the page's grid
                                                 ├─▶ api/table_frame.py       DataFrame, docs/api.md
                                                 └─▶ cli/tables.py            text, Markdown, JSON
@@ -11,6 +11,7 @@ columns, the DataFrame, the command line's text, Markdown and JSON, and the docu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, Literal
@@ -117,6 +118,28 @@ class DisplayColumn(msgspec.Struct, frozen=True):
         return _OPTIONAL.get(dtype, dtype) if self.optional or self.kind == "row" else dtype
 
 
+def display_columns(text: str, **says: str) -> tuple[DisplayColumn, ...]:
+    """Columns declared as text, as stored ones are: per line, four blanks in, a column's name, kind, label (``-`` none), options
+    (``-`` none) and sentence. What stands further in continues the sentence above, and ``<key>`` in it stands for one of ``says``.
+
+    Options are the other fields of ``DisplayColumn`` by name, those that are true alone, in a unit ``_`` for a blank; ``unsent``: the
+    page does not get the column.
+    """
+    for key, own in says.items():
+        text = text.replace(f"<{key}>", own)
+    _, *rows = re.split(r"\n {4}(?=\S)", text.rstrip())
+    return tuple(_column(*re.split(" {2,}", row, maxsplit=4)) for row in rows)
+
+
+def _column(name: str, kind: str, label: str, options: str, doc: str = "") -> DisplayColumn:
+    told: dict[str, Any] = {"name": name, "kind": kind, "label": label.strip("-")}
+    for option in options.strip("-").split():
+        key, given, value = option.partition("=")
+        told[key] = value.replace("_", " ") if key == "unit" else value if given else True
+    told["page"] = not told.pop("unsent", False)
+    return msgspec.convert({**told, "doc": " ".join(doc.split())}, DisplayColumn, strict=False)
+
+
 class Coded(msgspec.Struct, frozen=True):
     """A column of few distinct texts: ``texts[code]`` of each row, −1 unknown."""
 
@@ -157,6 +180,13 @@ class DisplaySpec(msgspec.Struct, frozen=True):
             arrays = isinstance(first, np.ndarray)
             columns[name] = np.concatenate(parts) if arrays else list(chain.from_iterable(parts))
         return DisplayTable(self, tables[0].strings, columns)
+
+
+def display_spec(text: str, **says: str) -> DisplaySpec:
+    """A table declared as text: ``name: a sentence``, and its columns as of ``display_columns``."""
+    head = re.split(r"\n {4}(?=\S)", text.strip(), maxsplit=1)[0]
+    name, doc = head.split(": ", 1)
+    return DisplaySpec(name, " ".join(doc.split()), display_columns(text, **says))
 
 
 class DisplayTable(Columns[Any]):

@@ -19,25 +19,21 @@ from torch_tb_profiler.analysis.figures.kernels import KernelGroup as KernelGrou
 from torch_tb_profiler.analysis.figures.operators import OPERATORS
 from torch_tb_profiler.analysis.figures.operators import OperatorGroup as OperatorGroup
 from torch_tb_profiler.analysis.figures.step_table import STEPS
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
+from torch_tb_profiler.store.display import display_spec
 from torch_tb_profiler.views.display_wire import table_of
 
-_C = DisplayColumn
-FILES = DisplaySpec(
-    "files",
-    "One row per file that was seen: what became of it, and why.",
-    (
-        _C("path", "code", "File", "", "diagnosis_path", width=360),
-        _C("state", "text", "State", "", "diagnosis_state", width=140),
-        _C("reason", "text", "Why", "", "diagnosis_reason", width=440),
-        _C("bytes", "bytes", "Size", "", "diagnosis_bytes"),
-        _C("events", "count", "Events", "", "events", optional=True),
-        _C("lost", "count", "Events lost", "", "diagnosis_lost", optional=True),
-        _C("run", "text", "Run", "", "run", width=160, hidden=True),
-        _C("worker", "text", "Worker", "", "worker", width=160, hidden=True),
-        _C("span", "text", "Span", "", "span", hidden=True),
-    ),
-)
+FILES = display_spec("""
+files: One row per file that was seen: what became of it, and why.
+    path    code   File         term=diagnosis_path width=360
+    state   text   State        term=diagnosis_state width=140
+    reason  text   Why          term=diagnosis_reason width=440
+    bytes   bytes  Size         term=diagnosis_bytes
+    events  count  Events       term=events optional
+    lost    count  Events lost  term=diagnosis_lost optional
+    run     text   Run          term=run width=160 hidden
+    worker  text   Worker       term=worker width=160 hidden
+    span    text   Span         term=span hidden
+""")
 
 
 CallersTable = Annotated[dict[str, Any], table_of(CALLERS)]

@@ -7,15 +7,16 @@ from typing import Annotated, Literal
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.runs.model import OpenedTimeline
 from torch_tb_profiler.views.timeline import wire as timeline_wire
-from torch_tb_profiler.views.timeline.area import (
+from torch_tb_profiler.views.timeline.questions import (
+    LONGEST_QUERY,
     ChosenKind,
     Kind,
+    Searched,
     area_flame_payload,
     area_payload,
+    arrows_payload,
+    counters_payload,
 )
-from torch_tb_profiler.views.timeline.arrows import arrows_payload
-from torch_tb_profiler.views.timeline.counters import counters_payload
-from torch_tb_profiler.views.timeline.search import LONGEST_QUERY, Searched
 from torch_tb_profiler.web.parameters import (
     Names,
     OfTrace,

@@ -133,11 +133,8 @@ def error(failure: ProfilerError, headers: Mapping[str, str] | None = None) -> R
     )
 
 
-class MethodNotAllowed(ProfilerError):
+class MethodNotAllowed(ProfilerError, code="method_not_allowed", status=405):
     """No route changes anything."""
-
-    code = "method_not_allowed"
-    status = 405
 
 
 READING = ("GET", "HEAD")

@@ -20,11 +20,8 @@ LONGEST_SHOWN = 100
 ANY = "*"
 
 
-class HostNotAllowed(ProfilerError):
+class HostNotAllowed(ProfilerError, code="host_not_allowed", status=403):
     """The server was addressed by a name that is not its own."""
-
-    code = "host_not_allowed"
-    status = 403
 
 
 class HostCheck:

@@ -43,11 +43,11 @@ export type HeatUnit = "bytes" | "ns";
 
 export type SqlKind = "bytes" | "count" | "event" | "number" | "text" | "time";
 
+export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
+
 export type ChosenKind = "all" | "annotation" | "device" | "first" | "operator" | "other" | "python" | "runtime";
 
 export type Kind = "annotation" | "device" | "operator" | "other" | "python" | "runtime";
-
-export type GroupKindName = "calls" | "device_annotation" | "instant" | "python" | "sync" | "work";
 
 export type ChainKind = "annotation" | "device" | "launch" | "module" | "operator" | "python";
 
@@ -64,8 +64,6 @@ export type SpanState = "failed" | "growing" | "importing" | "ready" | "waiting"
 export type FileState = "failed" | "growing" | "importing" | "ready" | "rejected" | "waiting";
 
 export type EfficiencyGroup = "kernel" | "operator";
-
-export type Bound = "compute" | "latency" | "memory" | "unknown";
 
 export type FlameTree = "line" | "module";
 

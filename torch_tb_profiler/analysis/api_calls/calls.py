@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.facts.launches import WAITS
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
@@ -47,38 +47,31 @@ _KINDS = (
 """What a call is for, the first that fits its name."""
 PAGEABLE, FIRST_LAUNCH = "pageable_copy", "first_launch"
 
-_C = DisplayColumn
-_SHARE = "Its time on the thread with the most launches, as a share of the time of the steps."
-_KIND = "What it is for, by its name: launch, copy, allocation, synchronization (it waits for the device), code_loading, graph; missing of others."
-_REASON = "Why it took long: synchronization, pageable_copy, first_launch, allocation, code_loading, graph; missing where not known."
-API_CALLS = DisplaySpec(
-    "api_calls",
-    "One row per name of a runtime or driver call, the largest total first. A call within another one of its name counts as a call and not for times.",
-    (
-        _C("name", "code", "Call", "Name of the call.", "api_name", width=260, pool="other"),
-        _C("kind", "category", "For", _KIND, "api_kind", True, width=130),
-        _C("calls", "count", "Calls", "How many.", "api_calls", pool="sum", unit="calls"),
-        _C("total_ns", "time", "Total", "Sum of their durations.", "api_total", pool="sum", bar=True),
-        _C("thread_share", "share", "Of launch thread", _SHARE, "api_share", True),
-        _C("mean_ns", "mean time", "Mean", "Mean duration.", "api_mean", pool="mean"),
-        _C("median_ns", "mean time", "Median", "Median duration.", "api_median", True),
-        _C("max_ns", "time", "Max", "Longest duration.", "api_max", pool="max"),
-        _C("event", "row", "", "Its longest call."),
-    ),
-)  # fmt: skip
-LONG_CALLS = DisplaySpec(
-    "long_calls",
-    "The longest runtime and driver calls, one by one.",
-    (
-        _C("name", "code", "Call", "Name of the call.", "api_name", width=240),
-        _C("dur_ns", "time", "Duration", "How long it took.", "long_call", bar=True),
-        _C("reason", "category", "Why", _REASON, "api_reason", True, width=140),
-        _C("operator", "code", "Operator", "The operator around it.", "long_operator", True, width=220),
-        _C("kernel", "code", "Launched", "The first kernel, copy or memset that it launched.", "long_launched", True, width=220),
-        _C("start_ns", "time", "Begin", "Since the first event of the trace.", "long_begin"),
-        _C("event", "row", "", "The call."),
-    ),
-)  # fmt: skip
+API_CALLS = display_spec("""
+api_calls: One row per name of a runtime or driver call, the largest total first. A call within another one of its name counts as a call and not for times.
+    name          code       Call              term=api_name pool=other width=260  Name of the call.
+    kind          category   For               term=api_kind optional width=130    What it is for, by its name: launch, copy, allocation, synchronization (it
+        waits for the device), code_loading, graph; missing of others.
+    calls         count      Calls             term=api_calls pool=sum unit=calls  How many.
+    total_ns      time       Total             term=api_total pool=sum bar         Sum of their durations.
+    thread_share  share      Of launch thread  term=api_share optional             Its time on the thread with the most launches, as a share of the time of the
+        steps.
+    mean_ns       mean time  Mean              term=api_mean pool=mean             Mean duration.
+    median_ns     mean time  Median            term=api_median optional            Median duration.
+    max_ns        time       Max               term=api_max pool=max               Longest duration.
+    event         row        -                 -                                   Its longest call.
+""")  # fmt: skip
+LONG_CALLS = display_spec("""
+long_calls: The longest runtime and driver calls, one by one.
+    name      code      Call      term=api_name width=240                Name of the call.
+    dur_ns    time      Duration  term=long_call bar                     How long it took.
+    reason    category  Why       term=api_reason optional width=140     Why it took long: synchronization, pageable_copy, first_launch, allocation,
+        code_loading, graph; missing where not known.
+    operator  code      Operator  term=long_operator optional width=220  The operator around it.
+    kernel    code      Launched  term=long_launched optional width=220  The first kernel, copy or memset that it launched.
+    start_ns  time      Begin     term=long_begin                        Since the first event of the trace.
+    event     row       -         -                                      The call.
+""")  # fmt: skip
 
 
 class Calls(msgspec.Struct, frozen=True):

@@ -20,7 +20,7 @@ from torch_tb_profiler.hardware.accelerators import find
 from torch_tb_profiler.hardware.links import Link, link_of
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
@@ -37,28 +37,22 @@ SIZES = np.array([0, 1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 28])
 """Classes of size begin here, bytes."""
 SIZE_NAMES = ("< 4 KiB", "< 64 KiB", "< 1 MiB", "< 16 MiB", "< 256 MiB", "≥ 256 MiB")
 
-_C = DisplayColumn
-_KIND = (
-    "HtoD, DtoH, DtoD, PtoP (between devices), HtoH, Memset; `other` where the name does not say."
-)
-_LINK = "Of the peak of the device's links in one direction, where the device tells it; only PtoP."
-COPIES = DisplaySpec(
-    "copies",
-    "One row per kind, host memory and size of copies and memsets, the most time first.",
-    (
-        _C("kind", "category", "Kind", _KIND, "copy_kind", width=90),
-        _C("memory", "category", "Host memory", "pageable or pinned, where the name tells.", "copy_memory", True, width=110),
-        _C("size", "category", "Size", "Class of the bytes of one.", "copy_size", True, width=110),
-        _C("calls", "count", "Count", "How many.", "copy_calls", unit="copies"),
-        _C("total_ns", "time", "Total", "Sum of their durations.", "copy_total", bar=True),
-        _C("median_ns", "mean time", "Median", "Median duration.", "copy_median"),
-        _C("max_ns", "time", "Max", "Longest duration.", "copy_max"),
-        _C("bytes", "bytes", "Bytes", "Sum of their bytes.", "copy_bytes", True),
-        _C("rate", "B/s", "Rate", "Bytes by the time of those whose bytes are known.", "copy_rate", True),
-        _C("link_share", "share", "Of link", _LINK, "copy_link", True),
-        _C("event", "row", "", "The longest."),
-    ),
-)  # fmt: skip
+COPIES = display_spec("""
+copies: One row per kind, host memory and size of copies and memsets, the most time first.
+    kind        category   Kind         term=copy_kind width=90              HtoD, DtoH, DtoD, PtoP (between devices), HtoH, Memset; `other` where the name does
+        not say.
+    memory      category   Host memory  term=copy_memory optional width=110  pageable or pinned, where the name tells.
+    size        category   Size         term=copy_size optional width=110    Class of the bytes of one.
+    calls       count      Count        term=copy_calls unit=copies          How many.
+    total_ns    time       Total        term=copy_total bar                  Sum of their durations.
+    median_ns   mean time  Median       term=copy_median                     Median duration.
+    max_ns      time       Max          term=copy_max                        Longest duration.
+    bytes       bytes      Bytes        term=copy_bytes optional             Sum of their bytes.
+    rate        B/s        Rate         term=copy_rate optional              Bytes by the time of those whose bytes are known.
+    link_share  share      Of link      term=copy_link optional              Of the peak of the device's links in one direction, where the device tells it; only
+        PtoP.
+    event       row        -            -                                    The longest.
+""")  # fmt: skip
 
 
 def copy_kind(name: str) -> str:

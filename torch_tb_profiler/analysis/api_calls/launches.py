@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.arrays.grouping import (
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.store.columns import Array, Ints, Mask
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
@@ -34,26 +34,22 @@ SHORT_NS = 10_000
 EDGES_NS = np.array([0, *(step * 10**power for power in range(3, 9) for step in (1, 2, 5))])
 """Edges of the histograms, ns: 0, 1, 2, 5, 10 … µs; the last bucket has no end."""
 
-_C = DisplayColumn
 _DELAY = (
     "from the begin of the launch to that of the kernel; of a graph only the first kernel counts"
 )
-LAUNCHES = DisplaySpec(
-    "launches",
-    "One row per kernel name: how long its launches take and its calls wait to start, and how many calls are short.",
-    (
-        _C("name", "code", "Kernel", "Name of the kernel.", "launch_kernel", width=320, pool="other"),
-        _C("calls", "count", "Calls", "How often it ran.", "launch_calls", pool="sum", unit="calls"),
-        _C("total_ns", "time", "Total", "Sum of its durations.", "launch_total", pool="sum"),
-        _C("short", "count", "Short", "Calls shorter than the limit, by default 10 µs.", "launch_short", pool="sum", unit="calls"),
-        _C("short_ns", "time", "In short ones", "Time of these calls.", "launch_short_time", pool="sum", bar=True),
-        _C("below_launch", "count", "Below launch", "Calls shorter than the launch that began them alone.", "launch_below", True, unit="calls"),
-        _C("launch_ns", "mean time", "Mean launch", "Mean duration of these launches.", "launch_duration", True),
-        _C("median_delay_ns", "mean time", "Median delay", f"Median time {_DELAY}.", "launch_median_delay", True),
-        _C("max_delay_ns", "time", "Max delay", f"Longest time {_DELAY}.", "launch_max_delay", True),
-        _C("event", "row", "", "The call that waited longest, else the longest."),
-    ),
-)  # fmt: skip
+LAUNCHES = display_spec("""
+launches: One row per kernel name: how long its launches take and its calls wait to start, and how many calls are short.
+    name             code       Kernel         term=launch_kernel pool=other width=320  Name of the kernel.
+    calls            count      Calls          term=launch_calls pool=sum unit=calls    How often it ran.
+    total_ns         time       Total          term=launch_total pool=sum               Sum of its durations.
+    short            count      Short          term=launch_short pool=sum unit=calls    Calls shorter than the limit, by default 10 µs.
+    short_ns         time       In short ones  term=launch_short_time pool=sum bar      Time of these calls.
+    below_launch     count      Below launch   term=launch_below optional unit=calls    Calls shorter than the launch that began them alone.
+    launch_ns        mean time  Mean launch    term=launch_duration optional            Mean duration of these launches.
+    median_delay_ns  mean time  Median delay   term=launch_median_delay optional        Median time <delay>.
+    max_delay_ns     time       Max delay      term=launch_max_delay optional           Longest time <delay>.
+    event            row        -              -                                        The call that waited longest, else the longest.
+""", delay=_DELAY)  # fmt: skip
 
 
 class Launches(msgspec.Struct, frozen=True):

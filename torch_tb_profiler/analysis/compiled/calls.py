@@ -26,7 +26,7 @@ from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.hardware.fused_names import BACKENDS, fused_name
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, unique_values
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import DEVICE_ROLES, Role
 
@@ -142,28 +142,18 @@ def region_of(text: str) -> str:
     return match[1] if match else ""
 
 
-_C = DisplayColumn
-_GRAPH_KEY = "Key of its graph in the cache; None unknown."
-_REGION_NAME = "The compiled region, frame and number; None unknown."
-_BACKEND = "What it is written in; `library` of calls that were not generated."
-_KIND = "Kind of generated kernel, as pointwise or template; None if its name does not tell."
-_FUSED = "The operators that it computes, by its name."
-_DEVICE = "Device time; of host kernels unknown."
-COMPILED = DisplaySpec(
-    "compiled",
-    "One row per graph and kernel that torch.compile made or called.",
-    (
-        _C("name", "code", "Kernel", "Name of the kernel or library call."),
-        _C("graph", "code", "Graph", _GRAPH_KEY, optional=True),
-        _C("region", "code", "Region", _REGION_NAME, optional=True),
-        _C("backend", "category", "Backend", _BACKEND, optional=True),
-        _C("kind", "category", "Kind", _KIND, optional=True),
-        _C("fused", "code", "Fused operators", _FUSED, optional=True),
-        _C("calls", "count", "Calls", "Number of calls."),
-        _C("device_ns", "time", "Device", _DEVICE, optional=True),
-        _C("host_ns", "time", "Host", "Time of the calls on the host.", optional=True),
-    ),
-)
+COMPILED = display_spec("""
+compiled: One row per graph and kernel that torch.compile made or called.
+    name       code      Kernel           -         Name of the kernel or library call.
+    graph      code      Graph            optional  Key of its graph in the cache; None unknown.
+    region     code      Region           optional  The compiled region, frame and number; None unknown.
+    backend    category  Backend          optional  What it is written in; `library` of calls that were not generated.
+    kind       category  Kind             optional  Kind of generated kernel, as pointwise or template; None if its name does not tell.
+    fused      code      Fused operators  optional  The operators that it computes, by its name.
+    calls      count     Calls            -         Number of calls.
+    device_ns  time      Device           optional  Device time; of host kernels unknown.
+    host_ns    time      Host             optional  Time of the calls on the host.
+""")
 
 
 def compiled_table(trace: Trace, facts: Facts, selection: Selection) -> DisplayTable:

@@ -24,7 +24,7 @@ from torch_tb_profiler.analysis.facts.host_names import distinct
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
@@ -125,20 +125,15 @@ def _id(trace: Trace, row: int) -> str:
     return (match[1] or match[2]) if match else ""
 
 
-_C = DisplayColumn
-_REGION = "What was compiled, frame and number as torch.compile counts them; None unknown."
-COMPILATIONS = DisplaySpec(
-    "compilations",
-    "One row per compiler and piece of code that was compiled, traced, tuned or captured.",
-    (
-        _C("compiler", "category", "Compiler", "What compiled it."),
-        _C("region", "code", "Region", _REGION, optional=True),
-        _C("calls", "count", "Calls", "Number of calls in which it was compiled."),
-        _C("steps", "count", "Steps", "Number of steps in which it was compiled."),
-        _C("host_ns", "time", "Host", "Time of these calls on the host."),
-        _C("line", "code", "Source line", "The program's own line of the longest.", optional=True),
-    ),
-)
+COMPILATIONS = display_spec("""
+compilations: One row per compiler and piece of code that was compiled, traced, tuned or captured.
+    compiler  category  Compiler     -         What compiled it.
+    region    code      Region       optional  What was compiled, frame and number as torch.compile counts them; None unknown.
+    calls     count     Calls        -         Number of calls in which it was compiled.
+    steps     count     Steps        -         Number of steps in which it was compiled.
+    host_ns   time      Host         -         Time of these calls on the host.
+    line      code      Source line  optional  The program's own line of the longest.
+""")
 
 
 def compilation_table(trace: Trace, facts: Facts, selection: Selection) -> DisplayTable:

@@ -13,7 +13,7 @@ from torch_tb_profiler.hardware.counter_names import counter_unit, operations_of
 from torch_tb_profiler.hardware.peaks import Peaks as Peaks
 from torch_tb_profiler.hardware.peaks import peaks_of
 from torch_tb_profiler.store.columns import Array, Ints, unique_values
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 
@@ -23,48 +23,37 @@ _SHORT_NAMES = {_NO_NAME: "kernel without a name"}
 
 WHOLE = "whole recording"
 """What the page calls a range that stands for everything that ran in it."""
-_C = DisplayColumn
-_STACK = "Tuple of the operators around the launch, outermost first."
-_BOTTOM = "The innermost operator."
-_TRAFFIC = "By memory counters."
-COUNTERS = DisplaySpec(
-    "counters",
-    "One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter"
-    " under its own name. `time_ns` is missing where the times of the file are no measured ones.",
-    (
-        _C("kernel", "code", "Kernel", "Full name.", "counters_kernel", width=240),
-        _C("short_name", "code", "", "The name without its template arguments."),
-        _C("op_stack", "texts", "Operators", _STACK, "counters_path", hidden=True),
-        _C("top_op", "code", "Top operator", "Outermost one.", "counters_top", True, width=170),
-        _C("bottom_op", "code", "Bottom operator", _BOTTOM, "counters_bottom", True, width=170),
-        _C("step", "id", "Step", "The launch's.", "counters_step", True, unit="step", hidden=True),
-        _C("time_ns", "time", "Time", "Duration.", "counters_time", True, bar=True),
-        _C("flops", "FLOP", "FLOPs", "By instruction counters.", "counters_flops", True, bar=True),
-        _C("bytes", "bytes", "Memory traffic", _TRAFFIC, "counters_bytes", True, bar=True),
-        _C("intensity", "number", "FLOP/B", "", "counters_intensity", width=76),
-        _C("flops_rate", "FLOP/s", "FLOP/s", "", "counters_rate"),
-        _C("unit", "text", "", "`matrix` or `vector`: what did most of its FLOPs.", optional=True),
-        _C("precision", "text", "", "Of the multiplied elements.", optional=True),
-        _C("peak", "FLOP/s", "", "The device's rate of that unit and precision."),
-        _C("launch", "row", "", "The launch."),
-        _C("event", "row", "", "The range."),
-    ),
-)
-_VALUE = "see `unit`"
-COUNTER_SAMPLES = DisplaySpec(
-    "counter_samples",
-    "One row per sampled counter, device and step; the step is missing outside all.",
-    (
-        _C("counter", "code", "Counter", "Name.", "counters_counter", width=280),
-        _C("unit", "text", "Unit", "Its unit.", "counters_unit", width=90),
-        _C("device", "text", "Device", "The device.", "counters_device", width=110),
-        _C("step", "id", "Step", "The step.", "counters_step", True, unit="step", width=130),
-        _C("samples", "count", "Samples", "How many.", "counters_samples", unit="samples"),
-        _C("mean", "number", "Mean", "Mean.", "counters_mean", unit=_VALUE),
-        _C("min", "number", "Least", "Least.", "counters_least", unit=_VALUE),
-        _C("max", "number", "Greatest", "Greatest.", "counters_greatest", unit=_VALUE),
-    ),
-)
+COUNTERS = display_spec("""
+counters: One row per profiled kernel (`cuda_profiler_range`), behind these columns one per counter under its own name. `time_ns` is missing where the times of
+  the file are no measured ones.
+    kernel      code    Kernel           term=counters_kernel width=240                Full name.
+    short_name  code    -                -                                             The name without its template arguments.
+    op_stack    texts   Operators        term=counters_path hidden                     Tuple of the operators around the launch, outermost first.
+    top_op      code    Top operator     term=counters_top optional width=170          Outermost one.
+    bottom_op   code    Bottom operator  term=counters_bottom optional width=170       The innermost operator.
+    step        id      Step             term=counters_step optional unit=step hidden  The launch's.
+    time_ns     time    Time             term=counters_time optional bar               Duration.
+    flops       FLOP    FLOPs            term=counters_flops optional bar              By instruction counters.
+    bytes       bytes   Memory traffic   term=counters_bytes optional bar              By memory counters.
+    intensity   number  FLOP/B           term=counters_intensity width=76
+    flops_rate  FLOP/s  FLOP/s           term=counters_rate
+    unit        text    -                optional                                      `matrix` or `vector`: what did most of its FLOPs.
+    precision   text    -                optional                                      Of the multiplied elements.
+    peak        FLOP/s  -                -                                             The device's rate of that unit and precision.
+    launch      row     -                -                                             The launch.
+    event       row     -                -                                             The range.
+""")
+COUNTER_SAMPLES = display_spec("""
+counter_samples: One row per sampled counter, device and step; the step is missing outside all.
+    counter  code    Counter   term=counters_counter width=280                  Name.
+    unit     text    Unit      term=counters_unit width=90                      Its unit.
+    device   text    Device    term=counters_device width=110                   The device.
+    step     id      Step      term=counters_step optional unit=step width=130  The step.
+    samples  count   Samples   term=counters_samples unit=samples               How many.
+    mean     number  Mean      term=counters_mean unit=see_`unit`               Mean.
+    min      number  Least     term=counters_least unit=see_`unit`              Least.
+    max      number  Greatest  term=counters_greatest unit=see_`unit`           Greatest.
+""")
 
 Roof = tuple[str, str]
 """(unit, precision) as in the device table."""

@@ -7,27 +7,23 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, sum_by
 from torch_tb_profiler.analysis.critical_path.lanes import COLUMNS, PARTS, PathSegments
 from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 
 LEAST = 0.01
 """Share of the step from which on a stretch is told."""
-_C = DisplayColumn
-PATH_STRETCHES = DisplaySpec(
-    "path_stretches",
-    "The path of one step in stretches with the lane and the category of most of their time, those that take 1 % of it or more.",
-    (
-        _C("lane", "text", "", "device or host."),
-        _C("category", "text", "", "What it is drawn as."),
-        _C("start_ns", "time", "", "Begin, after the first event of the trace."),
-        _C("end_ns", "time", "", "End."),
-        _C("segments", "count", "", "How many segments of the category lie in it."),
-        _C("name", "code", "", "The event of the longest of them.", optional=True),
-        _C("line", "code", "", "Its line.", optional=True),
-        _C("worker", "row", "", "Place of its worker among ``workers``.", unit="row of workers"),
-    ),
-)
+PATH_STRETCHES = display_spec("""
+path_stretches: The path of one step in stretches with the lane and the category of most of their time, those that take 1 % of it or more.
+    lane      text   -  -                    device or host.
+    category  text   -  -                    What it is drawn as.
+    start_ns  time   -  -                    Begin, after the first event of the trace.
+    end_ns    time   -  -                    End.
+    segments  count  -  -                    How many segments of the category lie in it.
+    name      code   -  optional             The event of the longest of them.
+    line      code   -  optional             Its line.
+    worker    row    -  unit=row_of_workers  Place of its worker among ``workers``.
+""")
 
 
 def stretch_table(path: PathSegments, part: Ints, several: bool) -> DisplayTable:

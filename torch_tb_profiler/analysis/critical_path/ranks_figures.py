@@ -20,7 +20,13 @@ from torch_tb_profiler.analysis.critical_path.table import (
     kinds_of,
 )
 from torch_tb_profiler.store.columns import Array, Ints, Mask
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import (
+    DisplayColumn,
+    DisplaySpec,
+    DisplayTable,
+    display_columns,
+    display_spec,
+)
 from torch_tb_profiler.store.strings import StringTable
 
 RanksGroup = Literal["rank", "event", "operator", "module", "line"]
@@ -35,10 +41,12 @@ RANKS_PATH = DisplaySpec(
     " common clock of the ranks.",
     (
         _OF_ONE["kind"],
-        _C("step", "id", "", "Number of the step among those of the run, from 0."),
-        _C("rank", "id", "", "The rank.", optional=True, unit="rank"),
-        _C("worker", "text", "", "Name of its worker."),
-        _C("start_ns", "time", "", "Begin, after the first event of the run."),
+        *display_columns("""
+    step      id    -  -                   Number of the step among those of the run, from 0.
+    rank      id    -  optional unit=rank  The rank.
+    worker    text  -  -                   Name of its worker.
+    start_ns  time  -  -                   Begin, after the first event of the run.
+"""),
         _OF_ONE["dur_ns"],
         _OF_ONE["name"],
         _C(
@@ -50,27 +58,16 @@ RANKS_PATH = DisplaySpec(
         *(_OF_ONE[key] for key in ("operator", "module", "line")),
     ),
 )
-_WORKER = "Place of its worker among ``workers``."
-PATH_RANKS = DisplaySpec(
-    "path_ranks",
-    "The critical path through all ranks by rank, and by what runs on it.",
-    (
-        _C("name", "code", "Event", "Name.", "path_event", True, width=340, pool="other"),
-        _C("worker", "row", "", _WORKER, unit="row of workers"),
-        _C("kind", "category", "Kind", "The kind of most of it.", "path_kind", width=180),
-        _C("path_ns", "time", "On the path", "Time.", "path_time", pool="sum", bar=True),
-        _C(
-            "share",
-            "share",
-            "Share",
-            "Its part of the time of the steps.",
-            "path_share",
-            pool="sum",
-        ),
-        _C("segments", "count", "Segments", "How many.", "path_segments", pool="sum"),
-        _C("event", "row", "", "The longest of them, in the trace of the worker."),
-    ),
-)
+PATH_RANKS = display_spec("""
+path_ranks: The critical path through all ranks by rank, and by what runs on it.
+    name      code      Event        term=path_event optional pool=other width=340  Name.
+    worker    row       -            unit=row_of_workers                            Place of its worker among ``workers``.
+    kind      category  Kind         term=path_kind width=180                       The kind of most of it.
+    path_ns   time      On the path  term=path_time pool=sum bar                    Time.
+    share     share     Share        term=path_share pool=sum                       Its part of the time of the steps.
+    segments  count     Segments     term=path_segments pool=sum                    How many.
+    event     row       -            -                                              The longest of them, in the trace of the worker.
+""")
 
 
 class RanksSegments(msgspec.Struct, frozen=True):

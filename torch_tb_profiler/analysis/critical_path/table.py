@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.analysis.module.modules import path_sums
 from torch_tb_profiler.analysis.module.path_modules import module_names_of
 from torch_tb_profiler.store.columns import Array, Ints, Table
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, display_spec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
@@ -69,54 +69,56 @@ _IDENTITY: dict[PathGroup, tuple[str, ...]] = {
 
 _C = DisplayColumn
 _SHARE = "Share of the time of the steps."
-_WORK = "All time of kernels of this name, or all device time of this operator or module itself, in the steps; on or off the path."
-_WORK_SHARE = "Its part of the time of all kernels, operators or modules."
 _EVENT = "Name of the event; of a launch, of the work launched."
-_NUMBER = "Its number; missing where nothing was recorded."
 _OPERATOR = "The operator that it is or belongs to."
 _KIND = f"One of: {', '.join(KINDS)}."
-CRITICAL_PATH = DisplaySpec(
-    "critical_path",
-    "What the end of each step waited for, back to its begin, in time order; the segments of a step"
-    " cover it without hole or overlap.",
-    (
-        _C("kind", "text", "", _KIND),
-        _C("step", "id", "", "Number of the step in the trace, from 0."),
-        _C("start_ns", "time", "", "Begin, after the first event of the trace."),
-        _C("dur_ns", "time", "", "Duration."),
-        _C("name", "code", "", _EVENT, optional=True),
-        _C("event", "row", "", _NUMBER),
-        _C("operator", "code", "", _OPERATOR, optional=True),
-        _C("module", "code", "", "The module around it.", optional=True),
-        _C("line", "code", "", "The user's nearest Python line.", optional=True),
-    ),
+CRITICAL_PATH = display_spec(
+    """
+critical_path: What the end of each step waited for, back to its begin, in time order; the segments of a step cover it without hole or overlap.
+    kind      text  -  -         <kind>
+    step      id    -  -         Number of the step in the trace, from 0.
+    start_ns  time  -  -         Begin, after the first event of the trace.
+    dur_ns    time  -  -         Duration.
+    name      code  -  optional  <event>
+    event     row   -  -         Its number; missing where nothing was recorded.
+    operator  code  -  optional  <operator>
+    module    code  -  optional  The module around it.
+    line      code  -  optional  The user's nearest Python line.
+""",
+    kind=_KIND,
+    event=_EVENT,
+    operator=_OPERATOR,
 )
-PATH_KINDS = DisplaySpec(
-    "path_kinds",
-    "What the critical path of the selected steps is made of.",
-    (
-        _C("kind", "text", "", _KIND),
-        _C("path_ns", "time", "On the path", "Time on the path.", "path_time"),
-        _C("share", "share", "Share", _SHARE, "path_share"),
-        _C("segments", "count", "Segments", "How many stretches.", "path_segments"),
-    ),
+PATH_KINDS = display_spec(
+    """
+path_kinds: What the critical path of the selected steps is made of.
+    kind      text   -            -                   <kind>
+    path_ns   time   On the path  term=path_time      Time on the path.
+    share     share  Share        term=path_share     <share>
+    segments  count  Segments     term=path_segments  How many stretches.
+""",
+    kind=_KIND,
+    share=_SHARE,
 )
-PATH_EVENTS = DisplaySpec(
-    "path_events",
-    "The critical path of the selected steps by event, source line and operator.",
-    (
-        _C("name", "code", "Event", _EVENT, "path_event", True, width=300, pool="other"),
-        _C("kind", "category", "Kind", "The kind of most of it.", "path_kind", width=180),
-        _C("line", "code", "Source line", "The user's line.", "path_line", True, width=240),
-        _C("operator", "code", "Operator", _OPERATOR, "path_operator", True, width=150),
-        _C("path_ns", "time", "On the path", "Time.", "path_time", pool="sum", bar=True),
-        _C("share", "share", "Share", _SHARE, "path_share", pool="sum"),
-        _C("work_ns", "time", "Plain time", _WORK, "path_work", True),
-        _C("work_share", "share", "Plain share", _WORK_SHARE, "path_work_share", True),
-        _C("segments", "count", "Segments", "How many.", "path_segments", pool="sum"),
-        _C("event", "row", "", "The longest of them."),
-        _C("track", "row", "", "Its thread or stream.", unit="row of tracks", page=False),
-    ),
+PATH_EVENTS = display_spec(
+    """
+path_events: The critical path of the selected steps by event, source line and operator.
+    name        code      Event        term=path_event optional pool=other width=300  <event>
+    kind        category  Kind         term=path_kind width=180                       The kind of most of it.
+    line        code      Source line  term=path_line optional width=240              The user's line.
+    operator    code      Operator     term=path_operator optional width=150          <operator>
+    path_ns     time      On the path  term=path_time pool=sum bar                    Time.
+    share       share     Share        term=path_share pool=sum                       <share>
+    work_ns     time      Plain time   term=path_work optional                        All time of kernels of this name, or all device time of this operator or
+        module itself, in the steps; on or off the path.
+    work_share  share     Plain share  term=path_work_share optional                  Its part of the time of all kernels, operators or modules.
+    segments    count     Segments     term=path_segments pool=sum                    How many.
+    event       row       -            -                                              The longest of them.
+    track       row       -            unit=row_of_tracks unsent                      Its thread or stream.
+""",
+    event=_EVENT,
+    operator=_OPERATOR,
+    share=_SHARE,
 )
 PATH_STEPS = DisplaySpec(
     "path_steps",

@@ -25,7 +25,7 @@ from torch_tb_profiler.analysis.distributed.rank_index import busy_of_steps, pea
 from torch_tb_profiler.analysis.facts.header import unix_begin
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.store.columns import Ints
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.strings import NO_STRINGS
@@ -38,85 +38,39 @@ in them."""
 MOST_FINDINGS = 3
 Findings = tuple[tuple[str, float], ...]
 
-_C = DisplayColumn
 _CHANGED = f"Whether the step changed, or not beyond ±{format_limit(MARGIN)}; missing where it cannot be told."
-_AGAINST = "The recording that it is compared with; missing where there is none of the same work."
-_SHARE = "How much longer a step is, as a share of that of the recording that it is compared with."
-_CHANGE = "Mean step less that of the recording that it is compared with; of recordings without steps, per unit of work."
-_BUSY = "Time with device work, of the steps."
-_PEAK = "Most allocated in a step."
-_EXPOSED = "Communication of a step that nothing hides."
-_FINDINGS = "What costs most step time."
 _OWN = "experiment_"
-_COMMON = "Operator names that it has in common with the base, of those that either has."
-EXPERIMENTS = DisplaySpec(
-    "experiments",
-    "One row per run, or per recording where there is one run; cold, odd and cut off steps left out.",
-    (
-        _C("run", "text", "Run", "Name of the run.", "run", width=190),
-        _C("span", "text", "", "Name of the recording."),
-        _C("state", "text", "", "`ready`, `waiting` or `failed`."),
-        _C("message", "text", "", "Why there are no figures.", optional=True),
-        _C(
-            "recorded",
-            "text",
-            "Recorded",
-            "When it began, UTC.",
-            _OWN + "recorded",
-            True,
-            width=146,
-        ),
-        _C(
-            "steps",
-            "count",
-            "Steps",
-            "Steps that are compared.",
-            "step",
-            True,
-            unit="steps",
-            width=58,
-        ),
-        _C("step_ns", "time", "Step", "Median step.", _OWN + "step", True, width=78),
-        _C(
-            "spread_ns",
-            "time",
-            "Spread",
-            "Its standard deviation.",
-            _OWN + "spread",
-            True,
-            width=76,
-        ),
-        _C("against", "text", "Against", _AGAINST, _OWN + "against", True, hidden=True, width=120),
-        _C("delta_ns", "delta", "Change", _CHANGE, "diff_delta", True, width=92),
-        _C("share", "share", "Of the step", _SHARE, "diff_verdict", True, width=84),
-        _C(
-            "low",
-            "share",
-            "At least",
-            "Lower end of its interval.",
-            "diff_verdict",
-            True,
-            hidden=True,
-        ),
-        _C(
-            "high",
-            "share",
-            "At most",
-            "Upper end of its interval.",
-            "diff_verdict",
-            True,
-            hidden=True,
-        ),
-        _C("changed", "flag", "Changed", _CHANGED, "diff_verdict", True, width=76),
-        _C("busy", "share", "GPU active", _BUSY, _OWN + "busy", True, width=70),
-        _C("mfu", "share", "MFU", "Model FLOPs utilization.", "efficiency_mfu", True, width=66),
-        _C("peak_bytes", "bytes", "Peak memory", _PEAK, "memory_peak", True, width=84),
-        _C("exposed_ns", "time", "Exposed", _EXPOSED, "distributed_exposed", True, width=80),
-        _C("findings", "text", "Findings", _FINDINGS, "findings", True, width=300),
-        _C("device", "text", "Device", "Its accelerators.", "device", True, width=170),
-        _C("worker", "text", "Worker", "Its worker; of several, how many.", "worker", width=90),
-        _C("common", "share", "Operators in common", _COMMON, _OWN + "common", True, hidden=True),
-    ),
+EXPERIMENTS = display_spec(
+    """
+experiments: One row per run, or per recording where there is one run; cold, odd and cut off steps left out.
+    run         text   Run                  term=run width=190                                 Name of the run.
+    span        text   -                    -                                                  Name of the recording.
+    state       text   -                    -                                                  `ready`, `waiting` or `failed`.
+    message     text   -                    optional                                           Why there are no figures.
+    recorded    text   Recorded             term=experiment_recorded optional width=146        When it began, UTC.
+    steps       count  Steps                term=step optional unit=steps width=58             Steps that are compared.
+    step_ns     time   Step                 term=experiment_step optional width=78             Median step.
+    spread_ns   time   Spread               term=experiment_spread optional width=76           Its standard deviation.
+    against     text   Against              term=experiment_against optional width=120 hidden  The recording that it is compared with; missing where there is
+        none of the same work.
+    delta_ns    delta  Change               term=diff_delta optional width=92                  Mean step less that of the recording that it is compared with; of
+        recordings without steps, per unit of work.
+    share       share  Of the step          term=diff_verdict optional width=84                How much longer a step is, as a share of that of the recording
+        that it is compared with.
+    low         share  At least             term=diff_verdict optional hidden                  Lower end of its interval.
+    high        share  At most              term=diff_verdict optional hidden                  Upper end of its interval.
+    changed     flag   Changed              term=diff_verdict optional width=76                <changed>
+    busy        share  GPU active           term=experiment_busy optional width=70             Time with device work, of the steps.
+    mfu         share  MFU                  term=efficiency_mfu optional width=66              Model FLOPs utilization.
+    peak_bytes  bytes  Peak memory          term=memory_peak optional width=84                 Most allocated in a step.
+    exposed_ns  time   Exposed              term=distributed_exposed optional width=80         Communication of a step that nothing hides.
+    findings    text   Findings             term=findings optional width=300                   What costs most step time.
+    device      text   Device               term=device optional width=170                     Its accelerators.
+    worker      text   Worker               term=worker width=90                               Its worker; of several, how many.
+    common      share  Operators in common  term=experiment_common optional hidden             Operator names that it has in common with the base, of those that
+        either has.
+""",
+    changed=_CHANGED,
 )
 
 

@@ -11,87 +11,38 @@ from torch_tb_profiler.analysis.diff.compare import ChangeTable, Comparison
 from torch_tb_profiler.analysis.diff.table_rows import Rows
 from torch_tb_profiler.analysis.diff.tree import DiffTree
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.display import OTHER, DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import (
+    OTHER,
+    DisplayColumn,
+    DisplaySpec,
+    DisplayTable,
+    display_spec,
+)
 from torch_tb_profiler.store.strings import NO_STRINGS
 
 _C = DisplayColumn
-_TABLES = (
-    "`category`, `operator`, `host` (operators by host time), `kernel`, `runtime` or `module`; each"
-    " adds up for itself."
-)
-_BEYOND = "Whether it is more than step-to-step noise; missing where that cannot be told."
 _EVENT = "row of events"
-DIFF = DisplaySpec(
-    "diff",
-    "What changed from A to B, the largest change of each table first. Times are means per step.",
-    (
-        _C("table", "text", "", _TABLES),
-        _C("name", "code", "Name", "Name.", "diff_name", width=320),
-        _C("short", "text", "", ""),
-        _C("rest", "flag", "", ""),
-        _C("name_b", "text", "", "The name in B where it differs.", optional=True),
-        _C(
-            "status",
-            "text",
-            "Status",
-            "`same`, `changed`, `new` or `gone`.",
-            "diff_status",
-            width=80,
-        ),
-        _C("delta_ns", "delta", "Change per step", "B less A.", "diff_delta", bar=True, width=160),
-        _C(
-            "share",
-            "share",
-            "Of the step",
-            "The difference as a share of the step of A.",
-            "diff_share",
-            width=84,
-        ),
-        _C("time_a_ns", "time", "Before", "Time in A.", "diff_time", True, width=92),
-        _C("time_b_ns", "time", "After", "Time in B.", "diff_time", True, width=92),
-        _C(
-            "calls_a",
-            "number",
-            "Calls before",
-            "Calls per step in A.",
-            "diff_calls",
-            unit="calls",
-            width=74,
-        ),
-        _C(
-            "calls_b",
-            "number",
-            "Calls after",
-            "Calls per step in B.",
-            "diff_calls",
-            unit="calls",
-            width=74,
-        ),
-        _C("beyond", "flag", "Beyond noise", _BEYOND, "diff_noise", True, width=84),
-        _C(
-            "host_a_ns",
-            "time",
-            "Host self before",
-            "Host self time in A, of operators and modules.",
-            "diff_host",
-            True,
-            width=92,
-            hidden=True,
-        ),
-        _C(
-            "host_b_ns",
-            "time",
-            "Host self after",
-            "The same in B.",
-            "diff_host",
-            True,
-            width=92,
-            hidden=True,
-        ),
-        _C("event_a", "id", "", "An example in A.", optional=True, unit=_EVENT),
-        _C("event_b", "id", "", "An example in B.", optional=True, unit=_EVENT),
-    ),
-)
+DIFF = display_spec("""
+diff: What changed from A to B, the largest change of each table first. Times are means per step.
+    table      text    -                 -                                        `category`, `operator`, `host` (operators by host time), `kernel`, `runtime`
+        or `module`; each adds up for itself.
+    name       code    Name              term=diff_name width=320                 Name.
+    short      text    -                 -
+    rest       flag    -                 -
+    name_b     text    -                 optional                                 The name in B where it differs.
+    status     text    Status            term=diff_status width=80                `same`, `changed`, `new` or `gone`.
+    delta_ns   delta   Change per step   term=diff_delta bar width=160            B less A.
+    share      share   Of the step       term=diff_share width=84                 The difference as a share of the step of A.
+    time_a_ns  time    Before            term=diff_time optional width=92         Time in A.
+    time_b_ns  time    After             term=diff_time optional width=92         Time in B.
+    calls_a    number  Calls before      term=diff_calls unit=calls width=74      Calls per step in A.
+    calls_b    number  Calls after       term=diff_calls unit=calls width=74      Calls per step in B.
+    beyond     flag    Beyond noise      term=diff_noise optional width=84        Whether it is more than step-to-step noise; missing where that cannot be told.
+    host_a_ns  time    Host self before  term=diff_host optional width=92 hidden  Host self time in A, of operators and modules.
+    host_b_ns  time    Host self after   term=diff_host optional width=92 hidden  The same in B.
+    event_a    id      -                 optional unit=row_of_events              An example in A.
+    event_b    id      -                 optional unit=row_of_events              An example in B.
+""")
 """The rows of all tables. ``time_*``: of categories their wall time; of kernels (copies and memsets among them) the sum of durations; of
 operators the device self time, or host self time where not both sides have device times; of ``host``, which is there where they
 have, operators by host self time; of runtime calls their host time; of modules the device (else host self) time of what runs in
@@ -114,26 +65,23 @@ RUN_DIFF = DisplaySpec(
         _C("worker_b", "text", "", "Whose `event_b` it is.", optional=True),
     ),
 )
-DIFF_TREE = DisplaySpec(
-    "diff_tree",
-    "Both call trees matched on their structure, parents before children.",
-    (
-        _C("parent", "row", "", ""),
-        _C("name_a", "code", "Name", "", "diff_name", True, width=360),
-        _C("name_b", "code", "", "", optional=True),
-        _C("backward", "flag", "", ""),
-        _C("kind", "text", "Kind", "", "diff_kind", width=92),
-        _C("status", "text", "Status", "", "diff_status", width=80),
-        _C("device_a_ns", "mean time", "Device before", "", "diff_tree", True, width=92),
-        _C("device_b_ns", "mean time", "Device after", "", "diff_tree", True, width=92),
-        _C("host_a_ns", "mean time", "Host before", "", "diff_tree", width=92),
-        _C("host_b_ns", "mean time", "Host after", "", "diff_tree", width=92),
-        _C("calls_a", "number", "Calls before", "", "diff_calls", width=74),
-        _C("calls_b", "number", "Calls after", "", "diff_calls", width=74),
-        _C("event_a", "id", "", "", optional=True),
-        _C("event_b", "id", "", "", optional=True),
-    ),
-)
+DIFF_TREE = display_spec("""
+diff_tree: Both call trees matched on their structure, parents before children.
+    parent       row        -              -
+    name_a       code       Name           term=diff_name optional width=360
+    name_b       code       -              optional
+    backward     flag       -              -
+    kind         text       Kind           term=diff_kind width=92
+    status       text       Status         term=diff_status width=80
+    device_a_ns  mean time  Device before  term=diff_tree optional width=92
+    device_b_ns  mean time  Device after   term=diff_tree optional width=92
+    host_a_ns    mean time  Host before    term=diff_tree width=92
+    host_b_ns    mean time  Host after     term=diff_tree width=92
+    calls_a      number     Calls before   term=diff_calls width=74
+    calls_b      number     Calls after    term=diff_calls width=74
+    event_a      id         -              optional
+    event_b      id         -              optional
+""")
 """Times are totals per step, 0 of an absent side. ``kind`` ``kernel``: device work of one name launched by its parent itself. What
 is new around something that was there before (a wrapper) carries the times of what it wraps on the side that lacks it, so that a
 parent is never less than its children.

@@ -34,7 +34,7 @@ from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.hardware.kernel_names import communication_library
 from torch_tb_profiler.store import insight_schema as schema
 from torch_tb_profiler.store.columns import Ints, Table, unique_values
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
@@ -252,38 +252,29 @@ def _issued_kind(name: str) -> str:
     )
 
 
-_C = DisplayColumn
-COLLECTIVES = DisplaySpec(
-    "collectives",
-    "One row per collective or point-to-point transfer of the worker, in time order. The columns"
-    " from `match` on are of runs of several workers: `match` is missing where no other worker's is"
-    " known to be the same, `wait_ns` where it cannot be told.",
-    (
-        _C("kind", "text", "", "`all_reduce`, `all_gather`, `send` …"),
-        _C("library", "text", "", "`nccl`, `rccl`, `gloo` …", optional=True),
-        _C("group", "text", "", "Process group.", optional=True),
-        _C("group_size", "count", "", "Ranks of the group.", optional=True, unit="ranks"),
-        _C("dtype", "text", "", "Element type.", optional=True),
-        _C("bytes", "bytes", "", "Message size as nccl-tests counts it.", optional=True),
-        _C("sequence", "id", "", "Number that the backend gave it.", optional=True),
-        _C("peer", "id", "", "The other rank of a send or recv.", optional=True, unit="rank"),
-        _C("start_ns", "time", "", "Begin, after the first event of the trace."),
-        _C("dur_ns", "time", "", "Length, waiting included."),
-        _C("exposed_ns", "time", "", "Of it, time in which the device computed nothing."),
-        _C("step", "id", "", "The step.", optional=True, unit="step"),
-        _C(
-            "event", "id", "", "Its kernel, or the host's region or operator.", unit="row of events"
-        ),
-        _C("host_event", "row", "", "The host call that started it."),
-        _C(
-            "match", "id", "", "Its number, the same on every worker that took part.", optional=True
-        ),
-        _C("wait_ns", "time", "", "Of its length, waiting for the last worker.", optional=True),
-        _C("transfer_ns", "time", "", "The rest of its length.", optional=True),
-        _C("last_worker", "text", "", "The worker that came last.", optional=True),
-        _C("skewed", "flag", "", "The profilers' own starts spoil its waiting: not on the page."),
-    ),
-)
+COLLECTIVES = display_spec("""
+collectives: One row per collective or point-to-point transfer of the worker, in time order. The columns from `match` on are of runs of several workers: `match`
+  is missing where no other worker's is known to be the same, `wait_ns` where it cannot be told.
+    kind         text   -  -                    `all_reduce`, `all_gather`, `send` …
+    library      text   -  optional             `nccl`, `rccl`, `gloo` …
+    group        text   -  optional             Process group.
+    group_size   count  -  optional unit=ranks  Ranks of the group.
+    dtype        text   -  optional             Element type.
+    bytes        bytes  -  optional             Message size as nccl-tests counts it.
+    sequence     id     -  optional             Number that the backend gave it.
+    peer         id     -  optional unit=rank   The other rank of a send or recv.
+    start_ns     time   -  -                    Begin, after the first event of the trace.
+    dur_ns       time   -  -                    Length, waiting included.
+    exposed_ns   time   -  -                    Of it, time in which the device computed nothing.
+    step         id     -  optional unit=step   The step.
+    event        id     -  unit=row_of_events   Its kernel, or the host's region or operator.
+    host_event   row    -  -                    The host call that started it.
+    match        id     -  optional             Its number, the same on every worker that took part.
+    wait_ns      time   -  optional             Of its length, waiting for the last worker.
+    transfer_ns  time   -  optional             The rest of its length.
+    last_worker  text   -  optional             The worker that came last.
+    skewed       flag   -  -                    The profilers' own starts spoil its waiting: not on the page.
+""")
 
 
 def collective_table(insight: Insight) -> DisplayTable:

@@ -16,148 +16,34 @@ from torch_tb_profiler.analysis.distributed.groups import (
     node_count,
 )
 from torch_tb_profiler.analysis.distributed.rank import Rank
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.strings import StringTable
 from torch_tb_profiler.units import fit_text
 
 MOST_GROUPS = 4000
 LONGEST_RANKS = 200
-_C = DisplayColumn
-PROCESS_GROUPS = DisplaySpec(
-    "process_groups",
-    "One row per process group that moved anything, those with the most time first. Sums of calls are means of the ranks that"
-    " recorded some.",
-    (
-        _C("group", "text", "Group", "Its name.", "distributed_group", True, width=90),
-        _C(
-            "description",
-            "text",
-            "Description",
-            "What the program calls it.",
-            "distributed_group_description",
-            True,
-            width=150,
-        ),
-        _C("backend", "text", "Backend", "Its backends.", "backend", True, width=110, hidden=True),
-        _C(
-            "ranks",
-            "text",
-            "Members",
-            "Its ranks: `0-7`, `0-56 step 8`.",
-            "distributed_group_ranks",
-            True,
-            width=130,
-        ),
-        _C("group_size", "count", "Ranks", "How many.", "distributed_group_size", True, width=64),
-        _C(
-            "recorded",
-            "count",
-            "Recorded",
-            "Of them, how many recorded a call.",
-            "distributed_group_recorded",
-            width=80,
-            hidden=True,
-        ),
-        _C(
-            "reach",
-            "text",
-            "Reach",
-            "`within a node` or `across nodes`.",
-            "distributed_group_reach",
-            True,
-            width=110,
-        ),
-        _C(
-            "nodes",
-            "count",
-            "Nodes",
-            "How many nodes it spans.",
-            "distributed_group_nodes",
-            True,
-            width=64,
-            hidden=True,
-        ),
-        _C(
-            "calls",
-            "count",
-            "Collectives",
-            "Calls, the most that a rank recorded.",
-            "distributed_group_calls",
-            width=92,
-        ),
-        _C(
-            "bytes",
-            "bytes",
-            "Message sizes",
-            "Sum of the message sizes of a rank.",
-            "distributed_group_bytes",
-            True,
-            width=104,
-        ),
-        _C(
-            "total_ns",
-            "time",
-            "Total",
-            "Time of a rank with any of its collectives in flight.",
-            "distributed_total",
-            bar=True,
-            width=110,
-        ),
-        _C(
-            "exposed_ns",
-            "time",
-            "Exposed",
-            "Time of a rank's collectives in which its device computed nothing.",
-            "distributed_exposed",
-            width=84,
-        ),
-        _C(
-            "waiting_ns",
-            "time",
-            "Waiting",
-            "Of the total, waiting for the last rank.",
-            "distributed_waiting",
-            True,
-            width=84,
-            hidden=True,
-        ),
-        _C(
-            "transfer_ns",
-            "time",
-            "Transferring",
-            "Of the total, after the last rank came.",
-            "distributed_transfer",
-            True,
-            width=98,
-            hidden=True,
-        ),
-        _C(
-            "bus_bandwidth",
-            "B/s",
-            "Bus bandwidth",
-            "As nccl-tests has it, the mean over the time of the calls.",
-            "distributed_bus_bandwidth",
-            width=104,
-        ),
-        _C("link", "text", "Link", "Between its ranks.", "distributed_link", True, width=84),
-        _C(
-            "link_bandwidth",
-            "B/s",
-            "Link's peak",
-            "What a rank can send over it to the others at best.",
-            "distributed_link_peak",
-            width=98,
-        ),
-        _C(
-            "link_share",
-            "share",
-            "Of the link",
-            "Bus bandwidth / that peak.",
-            "distributed_link_share",
-            width=84,
-        ),
-    ),
-)
+PROCESS_GROUPS = display_spec("""
+process_groups: One row per process group that moved anything, those with the most time first. Sums of calls are means of the ranks that recorded some.
+    group           text   Group          term=distributed_group optional width=90               Its name.
+    description     text   Description    term=distributed_group_description optional width=150  What the program calls it.
+    backend         text   Backend        term=backend optional width=110 hidden                 Its backends.
+    ranks           text   Members        term=distributed_group_ranks optional width=130        Its ranks: `0-7`, `0-56 step 8`.
+    group_size      count  Ranks          term=distributed_group_size optional width=64          How many.
+    recorded        count  Recorded       term=distributed_group_recorded width=80 hidden        Of them, how many recorded a call.
+    reach           text   Reach          term=distributed_group_reach optional width=110        `within a node` or `across nodes`.
+    nodes           count  Nodes          term=distributed_group_nodes optional width=64 hidden  How many nodes it spans.
+    calls           count  Collectives    term=distributed_group_calls width=92                  Calls, the most that a rank recorded.
+    bytes           bytes  Message sizes  term=distributed_group_bytes optional width=104        Sum of the message sizes of a rank.
+    total_ns        time   Total          term=distributed_total bar width=110                   Time of a rank with any of its collectives in flight.
+    exposed_ns      time   Exposed        term=distributed_exposed width=84                      Time of a rank's collectives in which its device computed
+        nothing.
+    waiting_ns      time   Waiting        term=distributed_waiting optional width=84 hidden      Of the total, waiting for the last rank.
+    transfer_ns     time   Transferring   term=distributed_transfer optional width=98 hidden     Of the total, after the last rank came.
+    bus_bandwidth   B/s    Bus bandwidth  term=distributed_bus_bandwidth width=104               As nccl-tests has it, the mean over the time of the calls.
+    link            text   Link           term=distributed_link optional width=84                Between its ranks.
+    link_bandwidth  B/s    Link's peak    term=distributed_link_peak width=98                    What a rank can send over it to the others at best.
+    link_share      share  Of the link    term=distributed_link_share width=84                   Bus bandwidth / that peak.
+""")
 
 
 def group_table(

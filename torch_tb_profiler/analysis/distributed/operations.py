@@ -6,43 +6,32 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from torch_tb_profiler.analysis.distributed.bandwidth import ALL, Operation
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.strings import StringTable
 
 MOST_ROWS = 4096
 """Rows of single workers at most; beyond that only those of all workers together are given."""
 MOST_SORTS = 10_000
 """Rows of all workers together, those that take the most time."""
-_C = DisplayColumn
-OPERATIONS = DisplaySpec(
-    "operations",
-    "One row per communication operation of all workers (`worker` −1) and of each worker.",
-    (
-        _C("worker", "row", "", "Place of the worker; −1: all workers together."),
-        _C("kind", "text", "Operation", "", "distributed_operation", width=120),
-        _C("bytes", "bytes", "Message", "", "distributed_bytes", True, width=88),
-        _C("dtype", "text", "Type", "", "distributed_dtype", True, width=80),
-        _C("library", "text", "Library", "", "distributed_library", True, width=70),
-        _C("group", "text", "Group", "", "distributed_group", True, width=76),
-        _C("group_size", "count", "Ranks", "", "distributed_group_size", True, width=64),
-        _C("calls", "count", "Calls", "", "calls", width=70),
-        _C("total_ns", "time", "Total", "", "distributed_total", bar=True, width=110),
-        _C("mean_ns", "time", "Mean", "", "distributed_mean", width=84),
-        _C("exposed_ns", "time", "Exposed", "", "distributed_exposed", width=84),
-        _C("waiting_ns", "time", "Waiting", "", "distributed_waiting", True, width=84),
-        _C("transfer_ns", "time", "Transferring", "", "distributed_transfer", True, width=98),
-        _C(
-            "algorithm_bandwidth",
-            "B/s",
-            "Algorithm bandwidth",
-            "",
-            "distributed_algorithm_bandwidth",
-            width=104,
-        ),
-        _C("bus_bandwidth", "B/s", "Bus bandwidth", "", "distributed_bus_bandwidth", width=104),
-        _C("split", "flag", "Without waiting", "", "distributed_split", width=92, hidden=True),
-    ),
-)
+OPERATIONS = display_spec("""
+operations: One row per communication operation of all workers (`worker` −1) and of each worker.
+    worker               row    -                    -                                               Place of the worker; −1: all workers together.
+    kind                 text   Operation            term=distributed_operation width=120
+    bytes                bytes  Message              term=distributed_bytes optional width=88
+    dtype                text   Type                 term=distributed_dtype optional width=80
+    library              text   Library              term=distributed_library optional width=70
+    group                text   Group                term=distributed_group optional width=76
+    group_size           count  Ranks                term=distributed_group_size optional width=64
+    calls                count  Calls                term=calls width=70
+    total_ns             time   Total                term=distributed_total bar width=110
+    mean_ns              time   Mean                 term=distributed_mean width=84
+    exposed_ns           time   Exposed              term=distributed_exposed width=84
+    waiting_ns           time   Waiting              term=distributed_waiting optional width=84
+    transfer_ns          time   Transferring         term=distributed_transfer optional width=98
+    algorithm_bandwidth  B/s    Algorithm bandwidth  term=distributed_algorithm_bandwidth width=104
+    bus_bandwidth        B/s    Bus bandwidth        term=distributed_bus_bandwidth width=104
+    split                flag   Without waiting      term=distributed_split width=92 hidden
+""")
 """``bytes``: of one call. ``total_ns``: time with at least one such call under way on the worker, of which ``waiting_ns`` and
 ``transfer_ns`` are told apart where that is known. Bandwidths by the formulas of nccl-tests, over the durations without waiting
 where all are known (``split``), else over the whole durations.

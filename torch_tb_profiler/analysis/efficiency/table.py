@@ -11,217 +11,51 @@ from torch_tb_profiler.analysis.efficiency.families import NOT_MODELLED
 from torch_tb_profiler.analysis.efficiency.rates import Rows, Shares
 from torch_tb_profiler.hardware.kernel_names import short_name
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.strings import NONE
 
 EfficiencyGroup = Literal["operator", "kernel"]
-_C = DisplayColumn
-EFFICIENCY = DisplaySpec(
-    "efficiency",
-    'One row per operator and input (`by="operator"`), or per kernel and the operator that it works for'
-    ' (`"kernel"`).',
-    (
-        _C("name", "code", "Operator", "The operator.", "efficiency_operator", True, width=200),
-        _C(
-            "kernel",
-            "code",
-            "Kernel",
-            "The kernel's full name; by operator that of the longest.",
-            "efficiency_kernel",
-            True,
-            width=250,
-        ),
-        _C("short_name", "code", "", "Its name without template arguments.", optional=True),
-        _C(
-            "parameters",
-            "code",
-            "Parameters",
-            "What the performance model read, like `M=788, N=768, K=768`.",
-            "efficiency_parameters",
-            True,
-            width=190,
-        ),
-        _C(
-            "input_shapes",
-            "code",
-            "Input shapes",
-            "Input shapes as JSON text.",
-            "efficiency_shapes",
-            True,
-            width=220,
-            hidden=True,
-        ),
-        _C(
-            "input_dtypes",
-            "code",
-            "Types",
-            "Input types as JSON text.",
-            "efficiency_types",
-            True,
-            width=130,
-            hidden=True,
-        ),
-        _C(
-            "family",
-            "text",
-            "Family",
-            "Family of the model; `communication` or `memcpy` where nothing is computed; missing where"
-            " there is no model.",
-            "efficiency_family",
-            True,
-            width=130,
-        ),
-        _C(
-            "calls",
-            "count",
-            "Calls",
-            "Number of calls, or launches.",
-            "calls",
-            unit="calls",
-            pool="sum",
-        ),
-        _C(
-            "time_ns",
-            "time",
-            "Time",
-            "Device time of all calls; without a device, host time.",
-            "efficiency_time",
-            pool="sum",
-            bar=True,
-            width=100,
-        ),
-        _C(
-            "of_roof",
-            "share",
-            "Of its roof",
-            "The larger one of `flops_share` and `bytes_share`, which tells what limits the row; unknown"
-            " where one of them is. Above 1: bytes from a cache, or a clock above the vendor's.",
-            "efficiency_of_roof",
-            bar=True,
-            width=256,
-        ),
-        _C(
-            "over_roof_ns",
-            "time",
-            "Over it",
-            "`time_ns` − the time at the roof (`of_roof` × `time_ns`); 0 where that is longer.",
-            "efficiency_over_roof",
-            True,
-            pool="sum",
-            width=84,
-        ),
-        _C(
-            "roof",
-            "text",
-            "",
-            "What `of_roof` is a share of: `memory`, or unit and precision of `peak` like `matrix bf16`.",
-            optional=True,
-        ),
-        _C(
-            "no_roof",
-            "text",
-            "",
-            "Why no roof is known, like `link, peak unknown`.",
-            optional=True,
-        ),
-        _C(
-            "flops_share",
-            "share",
-            "Of the peak",
-            "Achieved rate / peak.",
-            "efficiency_flops_share",
-            bar=True,
-            width=96,
-            hidden=True,
-        ),
-        _C(
-            "bytes_share",
-            "share",
-            "Of the bandwidth",
-            "Achieved bandwidth / the device's.",
-            "efficiency_bytes_share",
-            bar=True,
-            width=116,
-            hidden=True,
-        ),
-        _C(
-            "bound",
-            "text",
-            "Bound by",
-            "`compute`, `memory`, `latency` or `unknown`.",
-            "efficiency_bound",
-            width=96,
-            hidden=True,
-        ),
-        _C(
-            "recoverable_ns",
-            "time",
-            "",
-            "`time_ns` − `ideal_ns`: at most `over_roof_ns` where one share alone is known.",
-            optional=True,
-        ),
-        _C("flops_rate", "FLOP/s", "FLOP/s", "Achieved rate.", "efficiency_flops_rate", width=104),
-        _C(
-            "bytes_rate",
-            "B/s",
-            "Bytes/s",
-            "Achieved bandwidth, of the least traffic.",
-            "efficiency_bytes_rate",
-        ),
-        _C(
-            "intensity",
-            "number",
-            "FLOP/B",
-            "Arithmetic intensity.",
-            "efficiency_intensity",
-            unit="FLOP/byte",
-        ),
-        _C(
-            "flops",
-            "FLOP",
-            "FLOPs per call",
-            "Floating-point operations of one call.",
-            "efficiency_flops",
-            True,
-        ),
-        _C(
-            "bytes",
-            "bytes",
-            "Bytes per call",
-            "Least memory traffic of one call.",
-            "efficiency_bytes",
-            True,
-        ),
-        _C(
-            "ideal_ns",
-            "time",
-            "",
-            "The least time that the known peaks of the device allow, of all calls.",
-            optional=True,
-        ),
-        _C(
-            "fast",
-            "flag",
-            "",
-            "Whether convolutions by Winograd's algorithm or Fourier transforms are among the calls:"
-            " fewer operations than `flops`.",
-            optional=True,
-            pool="any",
-        ),
-        _C("unit", "text", "", "`matrix` or `vector`.", optional=True),
-        _C("precision", "text", "", "Of the multiplied elements.", optional=True),
-        _C("peak", "FLOP/s", "", "The device's rate that `flops_share` is a share of."),
-        _C(
-            "matrix",
-            "knowledge",
-            "{Matrix_cores}",
-            "Whether its kernels use matrix cores.",
-            "matrix",
-        ),
-        _C("event", "row", "", "The longest."),
-    ),
-)
+EFFICIENCY = display_spec("""
+efficiency: One row per operator and input (`by="operator"`), or per kernel and the operator that it works for (`"kernel"`).
+    name            code       Operator          term=efficiency_operator optional width=200           The operator.
+    kernel          code       Kernel            term=efficiency_kernel optional width=250             The kernel's full name; by operator that of the longest.
+    short_name      code       -                 optional                                              Its name without template arguments.
+    parameters      code       Parameters        term=efficiency_parameters optional width=190         What the performance model read, like `M=788, N=768,
+        K=768`.
+    input_shapes    code       Input shapes      term=efficiency_shapes optional width=220 hidden      Input shapes as JSON text.
+    input_dtypes    code       Types             term=efficiency_types optional width=130 hidden       Input types as JSON text.
+    family          text       Family            term=efficiency_family optional width=130             Family of the model; `communication` or `memcpy` where
+        nothing is computed; missing where there is no model.
+    calls           count      Calls             term=calls pool=sum unit=calls                        Number of calls, or launches.
+    time_ns         time       Time              term=efficiency_time pool=sum bar width=100           Device time of all calls; without a device, host time.
+    of_roof         share      Of its roof       term=efficiency_of_roof bar width=256                 The larger one of `flops_share` and `bytes_share`, which
+        tells what limits the row; unknown where one of them is. Above 1: bytes from a cache, or a clock above the vendor's.
+    over_roof_ns    time       Over it           term=efficiency_over_roof optional pool=sum width=84  `time_ns` − the time at the roof (`of_roof` × `time_ns`);
+        0 where that is longer.
+    roof            text       -                 optional                                              What `of_roof` is a share of: `memory`, or unit and
+        precision of `peak` like `matrix bf16`.
+    no_roof         text       -                 optional                                              Why no roof is known, like `link, peak unknown`.
+    flops_share     share      Of the peak       term=efficiency_flops_share bar width=96 hidden       Achieved rate / peak.
+    bytes_share     share      Of the bandwidth  term=efficiency_bytes_share bar width=116 hidden      Achieved bandwidth / the device's.
+    bound           text       Bound by          term=efficiency_bound width=96 hidden                 `compute`, `memory`, `latency` or `unknown`.
+    recoverable_ns  time       -                 optional                                              `time_ns` − `ideal_ns`: at most `over_roof_ns` where one
+        share alone is known.
+    flops_rate      FLOP/s     FLOP/s            term=efficiency_flops_rate width=104                  Achieved rate.
+    bytes_rate      B/s        Bytes/s           term=efficiency_bytes_rate                            Achieved bandwidth, of the least traffic.
+    intensity       number     FLOP/B            term=efficiency_intensity unit=FLOP/byte              Arithmetic intensity.
+    flops           FLOP       FLOPs per call    term=efficiency_flops optional                        Floating-point operations of one call.
+    bytes           bytes      Bytes per call    term=efficiency_bytes optional                        Least memory traffic of one call.
+    ideal_ns        time       -                 optional                                              The least time that the known peaks of the device allow,
+        of all calls.
+    fast            flag       -                 optional pool=any                                     Whether convolutions by Winograd's algorithm or Fourier
+        transforms are among the calls: fewer operations than `flops`.
+    unit            text       -                 optional                                              `matrix` or `vector`.
+    precision       text       -                 optional                                              Of the multiplied elements.
+    peak            FLOP/s     -                 -                                                     The device's rate that `flops_share` is a share of.
+    matrix          knowledge  {Matrix_cores}    term=matrix                                           Whether its kernels use matrix cores.
+    event           row        -                 -                                                     The longest.
+""")
 """Figures of work are of one call (of kernels, of one launch on average), times of all calls. The longest ``time_ns`` stands
 first.
 """

@@ -10,24 +10,20 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, sum_by
 from torch_tb_profiler.analysis.efficiency.rates import HELPS, Rows, Shares
 from torch_tb_profiler.hardware.knowledge import Knowledge
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.strings import NO_STRINGS
 
-_C = DisplayColumn
-TOGETHER = DisplaySpec(
-    "kernels_together",
-    "One row per kernel, or per family of the performance models, those with most time first.",
-    (
-        _C("name", "text", "Family", "", "efficiency_family", True, width=200),
-        _C("time_ns", "time", "Time", "", "efficiency_time", bar=True, width=100),
-        _C("calls", "count", "Calls", "", "calls"),
-        _C("kernels", "count", "Kernels", "", "efficiency_kernel"),
-        _C("of_roof", "share", "Of its roof", "", "efficiency_of_roof", True, width=256),
-        _C("roof", "text", "", "", optional=True),
-        _C("no_roof", "text", "", "", optional=True),
-        _C("matrix", "share", "{Matrix_cores}", "", "matrix_core_share", True, width=110),
-    ),
-)
+TOGETHER = display_spec("""
+kernels_together: One row per kernel, or per family of the performance models, those with most time first.
+    name     text   Family          term=efficiency_family optional width=200
+    time_ns  time   Time            term=efficiency_time bar width=100
+    calls    count  Calls           term=calls
+    kernels  count  Kernels         term=efficiency_kernel
+    of_roof  share  Of its roof     term=efficiency_of_roof optional width=256
+    roof     text   -               optional
+    no_roof  text   -               optional
+    matrix   share  {Matrix_cores}  term=matrix_core_share optional width=110
+""")
 """``of_roof``: the time that they would take at their roofs, of the time that they take; ``matrix``: share of the time with matrix cores."""
 MOSTLY = 0.95
 """As much of the time must have a known roof for a share to be told of all."""

@@ -24,33 +24,22 @@ from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.analysis.figures.source_lines import PACKAGE, line_ranks, shown_frames
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.model import Facts
 
-_C = DisplayColumn
-_KIND = "`line` of the program, `frame` of a library, `module`, `operator`."
-CALLERS = DisplaySpec(
-    "callers",
-    "One row per caller of an operator or a kernel, callees before their callers.",
-    (
-        _C("name", "code", "", "The operator, the class of the module, or `file(line): function`."),
-        _C("parent", "row", "", "Row that it calls.", unit="row"),
-        _C("kind", "category", "", _KIND),
-        _C(
-            "layers",
-            "text",
-            "",
-            "Modules between the two, of the outermost line those around it too; alike ones counted.",
-            optional=True,
-        ),
-        _C("calls", "count", "", "Calls that come through it.", unit="calls"),
-        _C("device_self_ns", "time", "", "Their device self time.", optional=True),
-        _C("device_total_ns", "time", "", "Their device total time.", optional=True),
-        _C("host_self_ns", "time", "", "Their host self time.", optional=True),
-        _C("host_total_ns", "time", "", "Their host total time.", optional=True),
-        _C("total_ns", "time", "", "Of a kernel: sum of the durations.", optional=True),
-    ),
-)
+CALLERS = display_spec("""
+callers: One row per caller of an operator or a kernel, callees before their callers.
+    name             code      -  -           The operator, the class of the module, or `file(line): function`.
+    parent           row       -  unit=row    Row that it calls.
+    kind             category  -  -           `line` of the program, `frame` of a library, `module`, `operator`.
+    layers           text      -  optional    Modules between the two, of the outermost line those around it too; alike ones counted.
+    calls            count     -  unit=calls  Calls that come through it.
+    device_self_ns   time      -  optional    Their device self time.
+    device_total_ns  time      -  optional    Their device total time.
+    host_self_ns     time      -  optional    Their host self time.
+    host_total_ns    time      -  optional    Their host total time.
+    total_ns         time      -  optional    Of a kernel: sum of the durations.
+""")
 _SUMS = ("calls", "device_self_ns", "device_total_ns", "host_self_ns", "host_total_ns")
 _MODULE = "nn.Module: "
 _NUMBER = regex(r"_\d+$")

@@ -26,7 +26,12 @@ from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.figures.step_kinds import plain_names
 from torch_tb_profiler.hardware.server_steps import PHASES
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import (
+    DisplayColumn,
+    DisplaySpec,
+    DisplayTable,
+    display_columns,
+)
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.strings import NO_STRINGS
 
@@ -38,10 +43,8 @@ LEAST_STEADY = 5
 _FACTOR_AT = {"mm": 0, "_int_mm": 0, "_scaled_mm": 0, "linear": 0, "addmm": 1}
 """Products of matrices, by name without its library → which input has a row per token."""
 _C = DisplayColumn
-_BATCH = "What the batch was padded to: rows of the matrix products where shapes were recorded, else what the annotation states."
 _PROMPTS = "Tokens of prompts that are computed, by the interval."
 _GENERATED = "Generated tokens by the interval, of the first iteration by its time."
-_SILENT = "At its begin launched work waits and nothing was recorded on the devices."
 _RATES = tuple(
     _C(
         f"{key}_per_second",
@@ -64,123 +67,35 @@ ITERATIONS = DisplaySpec(
     "iterations",
     "One row per iteration of an inference server.",
     (
-        _C("name", "text", "Iteration", "Its annotation.", "iteration", width=330),
-        _C("step", "id", "", "Number of the step that it is, from 0."),
-        _C(
-            "phase",
-            "text",
-            "Phase",
-            "`prefill`, `decode`, `mixed`, `other` or `draft`.",
-            "iteration_phase",
-            width=72,
-        ),
-        _C(
-            "kind",
-            "text",
-            "Kind",
-            "Its phase, and its kind where several are of one.",
-            "step_kind",
-            hidden=True,
-        ),
-        _C(
-            "part",
-            "text",
-            "Part",
-            "`ramp-up`, `steady` or `ramp-down`.",
-            "steady_state",
-            True,
-            width=88,
-        ),
-        _C(
-            "context_requests",
-            "count",
-            "Prompts",
-            "Requests whose prompt is computed.",
-            "iteration_requests",
-            True,
-            unit="requests",
-        ),
-        _C(
-            "context_tokens",
-            "count",
-            "Prompt tokens",
-            "Tokens that are computed of them.",
-            "iteration_tokens",
-            True,
-            unit="tokens",
-        ),
-        _C(
-            "generation_requests",
-            "count",
-            "Generating",
-            "Requests that generate.",
-            "iteration_requests",
-            True,
-            unit="requests",
-        ),
-        _C(
-            "generation_tokens",
-            "count",
-            "Scheduled tokens",
-            "Tokens that are computed of them: one per request, more where drafts are verified.",
-            "iteration_tokens",
-            True,
-            unit="tokens",
-        ),
-        _C("batch", "count", "Batch", _BATCH, "padded_batch", True),
-        _C("padding", "share", "Padding", "Rows of the batch that hold no token.", "padding", True),
-        _C(
-            "begin_ns",
-            "time",
-            "Begin",
-            "Begin, after the first event of the trace.",
-            "iteration_begin",
-            hidden=True,
-        ),
-        _C(
-            "earlier_ns",
-            "time",
-            "Not recorded",
-            "Work from before the recording at its begin, which no other figure holds.",
-            "iteration_time",
-            hidden=True,
-        ),
-        _C("silent_ns", "time", "Silent", _SILENT, "silent_start", hidden=True),
-        _C("wall_ns", "time", "Time", "From its begin to its end, as of a step.", "iteration_time"),
-        _C(
-            "device_ns",
-            "time",
-            "Device",
-            "Time with device work, of it; missing where work is.",
-            "iteration_device",
-            True,
-        ),
-        _C(
-            "gap_ns",
-            "time",
-            "Gap before",
-            "Idleness of the device before its first work, since the last work of the iterations before.",
-            "gap_before",
-            True,
-        ),
-        _C("draft_ns", "time", "Draft", "Drafting, of its time.", "drafts", True),
-        _C("host_ns", "time", "Host", "Duration of the annotation.", "iteration_host"),
-        _C(
-            "scheduler_ns",
-            "time",
-            "Scheduler",
-            "Host time between the annotation before and this one.",
-            "scheduler_time",
-            True,
-        ),
-        _C(
-            "interval_ns",
-            "time",
-            "Interval",
-            "From the end of the iteration before to its end: the time between tokens of requests that generate.",
-            "token_interval",
-            True,
-        ),
+        *display_columns("""
+    name                 text   Iteration         term=iteration width=330                        Its annotation.
+    step                 id     -                 -                                               Number of the step that it is, from 0.
+    phase                text   Phase             term=iteration_phase width=72                   `prefill`, `decode`, `mixed`, `other` or `draft`.
+    kind                 text   Kind              term=step_kind hidden                           Its phase, and its kind where several are of one.
+    part                 text   Part              term=steady_state optional width=88             `ramp-up`, `steady` or `ramp-down`.
+    context_requests     count  Prompts           term=iteration_requests optional unit=requests  Requests whose prompt is computed.
+    context_tokens       count  Prompt tokens     term=iteration_tokens optional unit=tokens      Tokens that are computed of them.
+    generation_requests  count  Generating        term=iteration_requests optional unit=requests  Requests that generate.
+    generation_tokens    count  Scheduled tokens  term=iteration_tokens optional unit=tokens      Tokens that are computed of them: one per request, more where
+        drafts are verified.
+    batch                count  Batch             term=padded_batch optional                      What the batch was padded to: rows of the matrix products
+        where shapes were recorded, else what the annotation states.
+    padding              share  Padding           term=padding optional                           Rows of the batch that hold no token.
+    begin_ns             time   Begin             term=iteration_begin hidden                     Begin, after the first event of the trace.
+    earlier_ns           time   Not recorded      term=iteration_time hidden                      Work from before the recording at its begin, which no other
+        figure holds.
+    silent_ns            time   Silent            term=silent_start hidden                        At its begin launched work waits and nothing was recorded on
+        the devices.
+    wall_ns              time   Time              term=iteration_time                             From its begin to its end, as of a step.
+    device_ns            time   Device            term=iteration_device optional                  Time with device work, of it; missing where work is.
+    gap_ns               time   Gap before        term=gap_before optional                        Idleness of the device before its first work, since the last
+        work of the iterations before.
+    draft_ns             time   Draft             term=drafts optional                            Drafting, of its time.
+    host_ns              time   Host              term=iteration_host                             Duration of the annotation.
+    scheduler_ns         time   Scheduler         term=scheduler_time optional                    Host time between the annotation before and this one.
+    interval_ns          time   Interval          term=token_interval optional                    From the end of the iteration before to its end: the time
+        between tokens of requests that generate.
+"""),
         *_RATES,
         _C(
             "odd",
@@ -196,18 +111,13 @@ PHASE_TABLE = DisplaySpec(
     "phases",
     "One row per phase of a server's iterations.",
     (
-        _C("phase", "text", "Phase", "The phase.", "iteration_phase"),
-        _C("iterations", "count", "Iterations", "How many.", "iteration", unit="iterations"),
-        _C("wall_ns", "mean time", "Median time", "Median of their times.", "iteration_time"),
-        _C(
-            "interval_ns",
-            "time",
-            "Median interval",
-            "Median of their intervals.",
-            "token_interval",
-            True,
-        ),
-        _C("tokens", "count", "Tokens", "All tokens.", "iteration_tokens", True, unit="tokens"),
+        *display_columns("""
+    phase        text       Phase            term=iteration_phase                        The phase.
+    iterations   count      Iterations       term=iteration unit=iterations              How many.
+    wall_ns      mean time  Median time      term=iteration_time                         Median of their times.
+    interval_ns  time       Median interval  term=token_interval optional                Median of their intervals.
+    tokens       count      Tokens           term=iteration_tokens optional unit=tokens  All tokens.
+"""),
         *_RATES,
         _C("padding", "share", "Padding", "Rows of all batches without a token.", "padding", True),
         _C("device_share", "share", "Device", "Device time of their time.", "iteration_device"),

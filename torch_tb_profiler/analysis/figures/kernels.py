@@ -19,7 +19,7 @@ from torch_tb_profiler.analysis.figures.spread import shares, spread
 from torch_tb_profiler.hardware.fused_names import fused_operators
 from torch_tb_profiler.hardware.kernel_names import short_name
 from torch_tb_profiler.store.columns import Array
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.model import Facts
 
 __all__ = ["KERNELS", "KernelGroup", "NoOperator", "fused_operators", "kernel_rows", "short_name"]
@@ -32,48 +32,36 @@ _PROPERTIES = {
     "registers": "registers",
     "shared_memory_bytes": "shared_memory",
 }
-_C = DisplayColumn
-_OPERATOR = "The operator that launched it."
-_REASON = "Why the operator is not known: `no_launch`, `no_host`, `outside`, `graph`."
-_FUSED = "The operators that a kernel of torch.compile fuses, by its name; None of other kernels."
-_BLOCK = "Block as JSON text."
-_SHARE = "Share of the kernel time of all rows of the selected steps."
-_DEVIATION = "Standard deviation of the durations (of a sample)."
-_SHARED = "Shared memory of a block."
-_BLOCKS = "Blocks per {multiprocessor}"
-_MEAN = "Blocks per multiprocessor, mean by duration."
-_OCCUPANCY = "Estimated achieved occupancy, mean by duration."
-_CAN = "Operator {matrix_cores} eligible"
-_ELIGIBLE = "Whether its operator could."
-KERNELS = DisplaySpec(
-    "kernels",
-    'One row per kernel name (`by="name"`), per name and operator (`"operator"`), or per name,'
-    ' operator and launch properties (`"properties"`).',
-    (
-        _C("name", "code", "Kernel", "Full name.", "kernel", width=320),
-        _C("short_name", "code", "", "The name without its template arguments.", pool="other"),
-        _C("operator", "code", "Operator", _OPERATOR, "kernel_operator", True, width=236),
-        _C("no_operator", "code", "", _REASON, optional=True),
-        _C("fused", "code", "Fused operators", _FUSED, "fused", True, width=200),
-        _C("time_share", "share", "Share", _SHARE, "kernel_share", pool="sum"),
-        _C("calls", "count", "Calls", "Number of launches.", "calls", unit="launches", pool="sum"),
-        _C("total_ns", "time", "Total", "Sum of durations.", "total", pool="sum", bar=True),
-        _C("mean_ns", "mean time", "Mean", "Mean duration.", "mean", pool="mean"),
-        _C("median_ns", "mean time", "Median", "Median of the durations.", "median"),
-        _C("deviation_ns", "mean time", "Std. dev.", _DEVIATION, "deviation"),
-        _C("min_ns", "time", "Min", "Shortest.", "shortest", pool="min"),
-        _C("max_ns", "time", "Max", "Longest.", "longest", pool="max"),
-        _C("grid", "code", "Grid", "Grid as JSON text.", "grid", True, unit="blocks", width=110),
-        _C("block", "code", "Block", _BLOCK, "block", True, unit="threads", width=110),
-        _C("registers", "count", "Registers", "Registers per thread.", "registers", True),
-        _C("shared_memory_bytes", "bytes", "Shared memory", _SHARED, "shared_memory", True),
-        _C("blocks_per_sm", "number", _BLOCKS, _MEAN, "blocks_per_sm", unit="blocks", width=116),
-        _C("occupancy", "share", "Est. occupancy", _OCCUPANCY, "kernel_occupancy"),
-        _C("matrix", "knowledge", "{Matrix_cores}", "Whether it uses matrix cores.", "matrix"),
-        _C("matrix_eligible", "knowledge", _CAN, _ELIGIBLE, "matrix_eligible", width=136),
-        _C("communication", "flag", "", "Whether it is communication."),
-    ),
-)
+KERNELS = display_spec("""
+kernels: One row per kernel name (`by="name"`), per name and operator (`"operator"`), or per name, operator and launch properties (`"properties"`).
+    name                 code       Kernel                            term=kernel width=320                       Full name.
+    short_name           code       -                                 pool=other                                  The name without its template arguments.
+    operator             code       Operator                          term=kernel_operator optional width=236     The operator that launched it.
+    no_operator          code       -                                 optional                                    Why the operator is not known: `no_launch`,
+        `no_host`, `outside`, `graph`.
+    fused                code       Fused operators                   term=fused optional width=200               The operators that a kernel of torch.compile
+        fuses, by its name; None of other kernels.
+    time_share           share      Share                             term=kernel_share pool=sum                  Share of the kernel time of all rows of the
+        selected steps.
+    calls                count      Calls                             term=calls pool=sum unit=launches           Number of launches.
+    total_ns             time       Total                             term=total pool=sum bar                     Sum of durations.
+    mean_ns              mean time  Mean                              term=mean pool=mean                         Mean duration.
+    median_ns            mean time  Median                            term=median                                 Median of the durations.
+    deviation_ns         mean time  Std. dev.                         term=deviation                              Standard deviation of the durations (of a
+        sample).
+    min_ns               time       Min                               term=shortest pool=min                      Shortest.
+    max_ns               time       Max                               term=longest pool=max                       Longest.
+    grid                 code       Grid                              term=grid optional unit=blocks width=110    Grid as JSON text.
+    block                code       Block                             term=block optional unit=threads width=110  Block as JSON text.
+    registers            count      Registers                         term=registers optional                     Registers per thread.
+    shared_memory_bytes  bytes      Shared memory                     term=shared_memory optional                 Shared memory of a block.
+    blocks_per_sm        number     Blocks per {multiprocessor}       term=blocks_per_sm unit=blocks width=116    Blocks per multiprocessor, mean by duration.
+    occupancy            share      Est. occupancy                    term=kernel_occupancy                       Estimated achieved occupancy, mean by
+        duration.
+    matrix               knowledge  {Matrix_cores}                    term=matrix                                 Whether it uses matrix cores.
+    matrix_eligible      knowledge  Operator {matrix_cores} eligible  term=matrix_eligible width=136              Whether its operator could.
+    communication        flag       -                                 -                                           Whether it is communication.
+""")
 """Operator and launch properties are absent where rows are not grouped by them. Rows are sorted by ``total_ns``, descending."""
 
 

@@ -21,6 +21,7 @@ from torch_tb_profiler.store.display import (
     DisplayTable,
     Kind,
     Pool,
+    display_columns,
     known,
 )
 from torch_tb_profiler.store.model import Facts
@@ -45,10 +46,6 @@ def _matrix_share(part: str, doc: str) -> DisplayColumn:
     return _C(name, "share", f"{{Matrix_cores}} {part}", doc, name)
 
 
-_SHARE = """Share of the device self time of all rows of the selected steps; of the host self time \
-where the trace has no device time of operators."""
-_SHAPES = "`Input Dims` as JSON text; missing where not recorded."
-_STACK = "Tuple of `file(line): function`, innermost first; empty where none was recorded."
 _ELIGIBLE = "Whether matrix cores could do its work."
 _NAMED = """What names its device work: `launch`, `capture`, `compiled`; of work without an operator \
 `annotation`, `replay`, `none`; several with commas."""
@@ -61,13 +58,16 @@ OPERATORS = DisplaySpec(
     'One row per operator (`by="name"`), per operator, input shapes and input types (`"shape"`),'
     ' and per call stack (`"stack"`).',
     (
-        _C("name", "code", "Operator", "Name, e.g. `aten::mm`.", "operator", width=232),
-        _C("input_shapes", "code", "Input shapes", _SHAPES, "input_shapes", True, width=240),
-        _C("input_dtypes", "code", "", "`Input type` as JSON text.", optional=True, page=False),
-        _C("stack", "texts", "Called from", _STACK, "call_stack", page=False),
-        _C("has_stack", "flag", "", ""),
-        _C("time_share", "share", "Share", _SHARE, "operator_share", pool="sum"),
-        _C("calls", "count", "Calls", "Number of calls.", "calls", unit="calls", pool="sum"),
+        *display_columns("""
+    name          code   Operator      term=operator width=232               Name, e.g. `aten::mm`.
+    input_shapes  code   Input shapes  term=input_shapes optional width=240  `Input Dims` as JSON text; missing where not recorded.
+    input_dtypes  code   -             optional unsent                       `Input type` as JSON text.
+    stack         texts  Called from   term=call_stack unsent                Tuple of `file(line): function`, innermost first; empty where none was recorded.
+    has_stack     flag   -             -
+    time_share    share  Share         term=operator_share pool=sum          Share of the device self time of all rows of the selected steps; of the host self
+        time where the trace has no device time of operators.
+    calls         count  Calls         term=calls pool=sum unit=calls        Number of calls.
+"""),
         _time("device", "self", "Device time that the calls launched themselves."),
         _time("device", "total", "The same, including the operators that they call, each once."),
         _time("host", "self", "Host time excluding called operators; runtime calls are its own."),

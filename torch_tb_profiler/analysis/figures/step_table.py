@@ -12,7 +12,12 @@ from torch_tb_profiler.analysis.figures.selection import Selection, complete, ju
 from torch_tb_profiler.analysis.figures.step_kinds import of_one_kind, step_kind_names
 from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.columns import Ints
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import (
+    DisplayColumn,
+    DisplaySpec,
+    DisplayTable,
+    display_columns,
+)
 from torch_tb_profiler.store.model import Facts
 
 _C = DisplayColumn
@@ -26,36 +31,29 @@ _CATEGORIES = {
     "cpu_exec": "Host operators.",
     "other": "The rest.",
 }
-_STEP = "Number of the step in the trace, from 0; what `steps=` arguments count."
-_WALL = "From its begin to its end, the device work that it launched included, `earlier_ns` not."
-_EARLIER = (
-    "The host waits for device work that was not recorded, from before it: no figure counts it."
-)
-_SILENT = "At its begin launched work waits and nothing was recorded on the devices; it counts."
-_CUT = "Only a part of it was recorded: the end of the recording cut it off, or more than half is not recorded or silent."
-_ODD = "Slower than the others of its kind by far more than they differ among themselves."
-_KIND = (
-    "Its kind: `prefill`, `decode`, `mixed`, `training`, `validation`, `micro-batch`, `cold`; `kind A` where nothing tells what it"
-    " does; `every 4th`, `growing`. Empty for one cut off, and where all are of one kind."
-)
 STEPS = DisplaySpec(
     "steps",
     "One row per step. The categories add up to `wall_ns`, exactly; one that was not recorded is missing.",
     (
-        _C("step", "id", "", _STEP),
-        _C("name", "text", "", "Name, e.g. `ProfilerStep#5`."),
-        _C("start_ns", "time", "", "Begin, after the first event of the trace."),
-        _C("wall_ns", "time", "", _WALL),
-        _C("earlier_ns", "time", "", _EARLIER),
-        _C("silent_ns", "time", "", _SILENT),
+        *display_columns("""
+    step        id    -  -  Number of the step in the trace, from 0; what `steps=` arguments count.
+    name        text  -  -  Name, e.g. `ProfilerStep#5`.
+    start_ns    time  -  -  Begin, after the first event of the trace.
+    wall_ns     time  -  -  From its begin to its end, the device work that it launched included, `earlier_ns` not.
+    earlier_ns  time  -  -  The host waits for device work that was not recorded, from before it: no figure counts it.
+    silent_ns   time  -  -  At its begin launched work waits and nothing was recorded on the devices; it counts.
+"""),
         *(_C(f"{key}_ns", "time", "", doc, optional=True) for key, doc in _CATEGORIES.items()),
-        _C("kind", "text", "", _KIND),
-        _C("cold", "flag", "", "A first step, clearly slower by what does not recur: it sets up."),
-        _C("odd", "flag", "", _ODD),
-        _C("cut", "flag", "", _CUT),
-        _C("odd_reason", "text", "", ""),
-        _C("selected", "flag", "", ""),
-        _C("steps", "count", "", ""),
+        *display_columns("""
+    kind        text   -  -  Its kind: `prefill`, `decode`, `mixed`, `training`, `validation`, `micro-batch`, `cold`; `kind A` where nothing tells what it does;
+        `every 4th`, `growing`. Empty for one cut off, and where all are of one kind.
+    cold        flag   -  -  A first step, clearly slower by what does not recur: it sets up.
+    odd         flag   -  -  Slower than the others of its kind by far more than they differ among themselves.
+    cut         flag   -  -  Only a part of it was recorded: the end of the recording cut it off, or more than half is not recorded or silent.
+    odd_reason  text   -  -
+    selected    flag   -  -
+    steps       count  -  -
+"""),
     ),
 )
 """``odd_reason``: what makes an odd step odd, in words, where that is known; else empty. ``steps``: how many consecutive steps the page's row is the sum of."""

@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.memory.table import category_texts
 from torch_tb_profiler.analysis.memory.window import by_category, of_device
 from torch_tb_profiler.store.categories import BLOCK_CATEGORIES
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.strings import NO_STRINGS
 
@@ -27,22 +27,17 @@ MOST_STACK = 2000
 """Characters of a stack that names a row."""
 BETWEEN = " ← "
 """Between its frames."""
-_C = DisplayColumn
-MEMORY_CHANGES = DisplaySpec(
-    "memory_changes",
-    "One row per operator, caller, module, line, call stack or category: what it held at one moment and"
-    " at another, the largest change first. `allocated_bytes` and `freed_bytes` are missing between two"
-    " traces.",
-    (
-        _C("name", "code", "Name", "What the row is of.", width=320, optional=True),
-        _C("delta_bytes", "delta bytes", "Change", "After − before.", "memory_delta", bar=True),
-        _C("before_bytes", "bytes", "Before", "At the first moment.", "memory_alive"),
-        _C("after_bytes", "bytes", "After", "At the second.", "memory_alive"),
-        _C("allocated_bytes", "bytes", "Allocated", "Between.", "memory_allocated_between", True),
-        _C("freed_bytes", "bytes", "Released", "Between.", "memory_freed_between", True),
-        _C("delta_blocks", "delta", "", "More blocks than before.", unit="blocks"),
-    ),
-)
+MEMORY_CHANGES = display_spec("""
+memory_changes: One row per operator, caller, module, line, call stack or category: what it held at one moment and at another, the largest change first.
+  `allocated_bytes` and `freed_bytes` are missing between two traces.
+    name             code         Name       optional width=320                      What the row is of.
+    delta_bytes      delta bytes  Change     term=memory_delta bar                   After − before.
+    before_bytes     bytes        Before     term=memory_alive                       At the first moment.
+    after_bytes      bytes        After      term=memory_alive                       At the second.
+    allocated_bytes  bytes        Allocated  term=memory_allocated_between optional  Between.
+    freed_bytes      bytes        Released   term=memory_freed_between optional      Between.
+    delta_blocks     delta        -          unit=blocks                             More blocks than before.
+""")
 
 
 class Moment(NamedTuple):

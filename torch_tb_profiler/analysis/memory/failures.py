@@ -8,7 +8,7 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.nesting import ancestry
 from torch_tb_profiler.analysis.figures.source_lines import line_of_frames
 from torch_tb_profiler.analysis.memory.origins import innermost_spans
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec
+from torch_tb_profiler.store.display import display_spec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.untrusted import prepared
@@ -18,21 +18,17 @@ OUT_OF_MEMORY = "[OutOfMemory]"
 
 _ENDLESS = 1 << 62
 _MOST_FRAMES = 64
-_C = DisplayColumn
-MEMORY_FAILURES = DisplaySpec(
-    "memory_failures",
-    "One row per allocation that failed for lack of memory.",
-    (
-        _C("device", "text", "", "The device.", page=False),
-        _C("time_ns", "time", "", "When."),
-        _C("requested_bytes", "bytes", "", "What was asked for.", optional=True),
-        _C("free_bytes", "bytes", "", "What the device had free.", optional=True),
-        _C("allocated_bytes", "bytes", "", "What was allocated then.", optional=True),
-        _C("reserved_bytes", "bytes", "", "What was reserved then.", optional=True),
-        _C("line", "code", "", "Where the program asked for it.", optional=True),
-        _C("stack", "text", "", "Its call stack, innermost first.", optional=True),
-    ),
-)
+MEMORY_FAILURES = display_spec("""
+memory_failures: One row per allocation that failed for lack of memory.
+    device           text   -  unsent    The device.
+    time_ns          time   -  -         When.
+    requested_bytes  bytes  -  optional  What was asked for.
+    free_bytes       bytes  -  optional  What the device had free.
+    allocated_bytes  bytes  -  optional  What was allocated then.
+    reserved_bytes   bytes  -  optional  What was reserved then.
+    line             code   -  optional  Where the program asked for it.
+    stack            text   -  optional  Its call stack, innermost first.
+""")
 
 
 class Failure(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.memory.allocator_state import AllocatorState
 from torch_tb_profiler.analysis.memory.fragmentation import Fill, fill_of, pooled
 from torch_tb_profiler.analysis.memory.table import category_texts
 from torch_tb_profiler.store.columns import Array, Ints
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, display_spec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.schema import BlockState
@@ -56,19 +56,16 @@ MEMORY_SEGMENTS = DisplaySpec(
         _FILL[-1],
     ),
 )
-MEMORY_MAP_BLOCKS = DisplaySpec(
-    "memory_map_blocks",
-    "One row per block in use of the part of a map that is shown.",
-    (
-        _C("offset_bytes", "bytes", "", "Where it begins in all segments laid end to end."),
-        _C("bytes", "bytes", "Size", "As rounded.", "memory_block_bytes"),
-        _C("requested_bytes", "bytes", "", "As asked for.", optional=True),
-        _C("state", "text", "State", "", "memory_map"),
-        _C("category", "text", "Category", "", "memory_block_category", True),
-        _C("line", "code", "Line", "", "memory_block_line", True),
-        _C("stack", "id", "", "Position in the list of stacks.", optional=True),
-    ),
-)
+MEMORY_MAP_BLOCKS = display_spec("""
+memory_map_blocks: One row per block in use of the part of a map that is shown.
+    offset_bytes     bytes  -         -                                    Where it begins in all segments laid end to end.
+    bytes            bytes  Size      term=memory_block_bytes              As rounded.
+    requested_bytes  bytes  -         optional                             As asked for.
+    state            text   State     term=memory_map
+    category         text   Category  term=memory_block_category optional
+    line             code   Line      term=memory_block_line optional
+    stack            id     -         optional                             Position in the list of stacks.
+""")
 
 
 def pool_names(trace: Trace, numbers: Array) -> list[str]:

@@ -14,6 +14,8 @@ from torch_tb_profiler.store.display import (
     DisplaySpec,
     DisplayTable,
     Kind,
+    display_columns,
+    display_spec,
     known,
 )
 from torch_tb_profiler.store.insight import Insight
@@ -49,20 +51,17 @@ def _sums(name: str, kind: Kind, label: str, term: str) -> tuple[DisplayColumn, 
     )
 
 
-MEMORY = DisplaySpec(
-    "memory",
-    "One row per record of the allocator, by device and time: the memory curve.",
-    (
-        _C("device", "category", "", "The device, e.g. `GPU 0`, `CPU`.", page=False),
-        _C("time_ns", "time", "", "When, after the first event of the trace."),
-        _C("change_bytes", "delta bytes", "", "Allocated, or released (below 0).", page=False),
-        _C("allocated_bytes", "bytes", "", "Allocated after it."),
-        _C("reserved_bytes", "bytes", "", "Reserved after it.", optional=True),
-        _C("operator", "category", "", "The innermost operator that ran then.", page=False),
-        _C("module", "category", "", "The innermost module around it.", page=False),
-        _C("event", "row", "", "That operator's call.", page=False),
-    ),
-)
+MEMORY = display_spec("""
+memory: One row per record of the allocator, by device and time: the memory curve.
+    device           category     -  unsent    The device, e.g. `GPU 0`, `CPU`.
+    time_ns          time         -  -         When, after the first event of the trace.
+    change_bytes     delta bytes  -  unsent    Allocated, or released (below 0).
+    allocated_bytes  bytes        -  -         Allocated after it.
+    reserved_bytes   bytes        -  optional  Reserved after it.
+    operator         category     -  unsent    The innermost operator that ran then.
+    module           category     -  unsent    The innermost module around it.
+    event            row          -  unsent    That operator's call.
+""")
 MEMORY_CATEGORIES = DisplaySpec(
     "memory_categories",
     "One row per record of the allocator, by device and time: what was allocated after it, by category."
@@ -91,12 +90,14 @@ MEMORY_BLOCKS = DisplaySpec(
     (
         _C("device", "category", "", "The device.", page=False),
         *_origin("category"),
-        _C("bytes", "bytes", "Size", "Size.", "memory_block_bytes", bar=True),
-        _C("allocated_ns", "time", "Allocated at", "When.", "memory_allocated_at", True),
-        _C("released_ns", "time", "Released at", "When.", "memory_released_at", True),
-        _C("lifetime_ns", "time", "Lifetime", "", "memory_lifetime", True, width=84),
-        _C("event", "row", "", "The allocating call."),
-        _C("release_event", "row", "", "The releasing call.", page=False),
+        *display_columns("""
+    bytes          bytes  Size          term=memory_block_bytes bar             Size.
+    allocated_ns   time   Allocated at  term=memory_allocated_at optional       When.
+    released_ns    time   Released at   term=memory_released_at optional        When.
+    lifetime_ns    time   Lifetime      term=memory_lifetime optional width=84
+    event          row    -             -                                       The allocating call.
+    release_event  row    -             unsent                                  The releasing call.
+"""),
     ),
 )
 MEMORY_STATISTICS = DisplaySpec(
@@ -120,10 +121,12 @@ MEMORY_ALIVE = DisplaySpec(
     (
         _C("device", "text", "", "The device.", page=False),
         *_origin("code"),
-        _C("bytes", "bytes", "Alive", "Together.", "memory_alive", bar=True),
-        _C("blocks", "count", "Blocks", "How many.", "memory_alive_count", True, unit="blocks"),
-        _C("largest_bytes", "bytes", "Largest", "The largest.", "memory_largest", True),
-        _C("oldest_ns", "time", "Oldest", "Begin of the oldest.", "memory_oldest", True),
+        *display_columns("""
+    bytes          bytes  Alive    term=memory_alive bar                         Together.
+    blocks         count  Blocks   term=memory_alive_count optional unit=blocks  How many.
+    largest_bytes  bytes  Largest  term=memory_largest optional                  The largest.
+    oldest_ns      time   Oldest   term=memory_oldest optional                   Begin of the oldest.
+"""),
     ),
 )
 """``blocks`` and ``largest_bytes`` are unknown where the file gives sums only."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torch_tb_profiler.analysis.module.frames import LINE, REST, Frames
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, known
+from torch_tb_profiler.store.display import DisplayTable, display_spec, known
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts
@@ -19,25 +19,20 @@ FRAME_KINDS = {
     LINE: "line",
     REST: "rest",
 }
-_C = DisplayColumn
-FLAME = DisplaySpec(
-    "flame",
-    "A tree of frames, parents before children. `kind`: `module`, `annotation`, `operator`, `line`"
-    " or `rest`, which stands for several that are too small to be drawn. Times are totals; what"
-    " the children do not cover is the frame's own. `calls` of a line are those of the operators it"
-    " leads to, its `first_ns` is -1. `event`: the longest call.",
-    (
-        _C("name", "code", "Frame", "", "flame_frame", width=320),
-        _C("parent", "row", "", ""),
-        _C("kind", "text", "Kind", "", "flame_kind", width=150),
-        _C("backward", "flag", "", ""),
-        _C("calls", "count", "Calls", "", "flame_calls", width=80),
-        _C("device_ns", "time", "Device total", "", "flame_device", True, bar=True, width=120),
-        _C("host_ns", "time", "Host total", "", "flame_host", bar=True, width=120),
-        _C("first_ns", "time", "", ""),
-        _C("event", "row", "", ""),
-    ),
-)
+FLAME = display_spec("""
+flame: A tree of frames, parents before children. `kind`: `module`, `annotation`, `operator`, `line` or `rest`, which stands for several that are too small to
+  be drawn. Times are totals; what the children do not cover is the frame's own. `calls` of a line are those of the operators it leads to, its `first_ns` is -1.
+  `event`: the longest call.
+    name       code   Frame         term=flame_frame width=320
+    parent     row    -             -
+    kind       text   Kind          term=flame_kind width=150
+    backward   flag   -             -
+    calls      count  Calls         term=flame_calls width=80
+    device_ns  time   Device total  term=flame_device optional bar width=120
+    host_ns    time   Host total    term=flame_host bar width=120
+    first_ns   time   -             -
+    event      row    -             -
+""")
 
 
 def frame_table(facts: Facts, insight: Insight, frames: Frames) -> DisplayTable:

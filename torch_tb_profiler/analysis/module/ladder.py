@@ -39,7 +39,7 @@ from torch_tb_profiler.analysis.module.nodes import module_names
 from torch_tb_profiler.analysis.reasons.places import Places
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, Mask
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause, PathKind
 from torch_tb_profiler.store.model import Facts, Trace
@@ -56,23 +56,21 @@ _BACKWARD = regex(r"<built-in method run_backward |torch/autograd/graph\.py")
 _MIXED = 0.5
 """Share of its time from which on a group names a rung."""
 
-_C = DisplayColumn
-_NAME = "`file(line): function`; without Python frames a module, annotation or operator."
 _GROUP = f"What takes more than half of it, one of: {', '.join(GROUPS)}."
-LADDER = DisplaySpec(
-    "line_ladder",
-    "Time on the critical path by call chain: one row per rung, callers before what they call.",
-    (
-        _C("name", "code", "Rung", _NAME, "rung", width=320),
-        _C("parent", "row", "", "The rung that it is called from.", unit="row"),
-        _C("kind", "category", "", "`line`, `module`, `annotation` or `operator`."),
-        _C("joined", "count", "", "Other calls of its chain.", unit="calls"),
-        _C("path_ns", "time", "On the path", "With all that it calls.", "path_time", bar=True),
-        _C("own_ns", "time", "Own", "Of it, what no rung beneath has.", "rung_own"),
-        _C("share", "share", "Share", "Its part of the path.", "path_share"),
-        _C("group", "category", "Mostly", _GROUP, "rung_group", True),
-        _C("event", "row", "", "The longest stretch of it on the path."),
-    ),
+LADDER = display_spec(
+    """
+line_ladder: Time on the critical path by call chain: one row per rung, callers before what they call.
+    name     code      Rung         term=rung width=320       `file(line): function`; without Python frames a module, annotation or operator.
+    parent   row       -            unit=row                  The rung that it is called from.
+    kind     category  -            -                         `line`, `module`, `annotation` or `operator`.
+    joined   count     -            unit=calls                Other calls of its chain.
+    path_ns  time      On the path  term=path_time bar        With all that it calls.
+    own_ns   time      Own          term=rung_own             Of it, what no rung beneath has.
+    share    share     Share        term=path_share           Its part of the path.
+    group    category  Mostly       term=rung_group optional  <group>
+    event    row       -            -                         The longest stretch of it on the path.
+""",
+    group=_GROUP,
 )
 
 

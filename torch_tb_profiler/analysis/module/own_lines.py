@@ -25,39 +25,25 @@ from torch_tb_profiler.analysis.figures.source_lines import (
     lines_of_tree,
 )
 from torch_tb_profiler.store.columns import Ints, is_one_of
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, known
+from torch_tb_profiler.store.display import DisplayTable, display_spec, known
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathCause
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 
-_C = DisplayColumn
-_LINE = "`file(line): function`, the nearest of the user's own program or, by package, of that or a package; missing: no line is known."
-_OPERATORS = "Host time of operators and runtime calls, those of the backward pass at the line of their forward."
-_PYTHON = "Host time in Python that no operator and no runtime call covers."
-_DEVICE = "Device work launched from there, each once."
-LINES = DisplaySpec(
-    "lines",
-    "One row per source line of the user's own program or, by package, of that or a package.",
-    (
-        _C("line", "code", "Line", _LINE, "path_line", True, width=300, pool="other"),
-        _C(
-            "path_ns",
-            "time",
-            "On the path",
-            "Time on the critical path.",
-            "path_time",
-            pool="sum",
-            bar=True,
-        ),
-        _C("share", "share", "Share", "Its part of the path.", "path_share", pool="sum"),
-        _C("python_ns", "time", "Python", _PYTHON, "line_python", pool="sum"),
-        _C("host_ns", "time", "Operators", _OPERATORS, "line_host", pool="sum"),
-        _C("device_ns", "time", "{Device}", _DEVICE, "line_device", True, "sum"),
-        _C("calls", "count", "Operator calls", "How many.", "calls", unit="calls", pool="sum"),
-        _C("event", "row", "", "The longest stretch of it on the path."),
-    ),
-)
+LINES = display_spec("""
+lines: One row per source line of the user's own program or, by package, of that or a package.
+    line       code   Line            term=path_line optional pool=other width=300  `file(line): function`, the nearest of the user's own program or, by
+        package, of that or a package; missing: no line is known.
+    path_ns    time   On the path     term=path_time pool=sum bar                   Time on the critical path.
+    share      share  Share           term=path_share pool=sum                      Its part of the path.
+    python_ns  time   Python          term=line_python pool=sum                     Host time in Python that no operator and no runtime call covers.
+    host_ns    time   Operators       term=line_host pool=sum                       Host time of operators and runtime calls, those of the backward pass at the
+        line of their forward.
+    device_ns  time   {Device}        term=line_device optional pool=sum            Device work launched from there, each once.
+    calls      count  Operator calls  term=calls pool=sum unit=calls                How many.
+    event      row    -               -                                             The longest stretch of it on the path.
+""")
 
 
 def own_lines(

@@ -7,7 +7,13 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.nesting import depths
 from torch_tb_profiler.analysis.module.modules import DIRECTIONS, ModuleSums, ModuleTree
 from torch_tb_profiler.patterns import regex
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, known
+from torch_tb_profiler.store.display import (
+    DisplayColumn,
+    DisplaySpec,
+    DisplayTable,
+    display_columns,
+    known,
+)
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 
@@ -29,22 +35,22 @@ def _time(direction: str, side: str, part: str) -> DisplayColumn:
     )
 
 
-_PATH = "Names from the outermost module to it, with `/` between."
-_OPERATORS = "Calls of operators that it makes itself, forward."
 _ALLOCATED = "Allocated by itself."
 _INCREASE = "Allocated minus released by itself."
 MODULES = DisplaySpec(
     "modules",
     "One row per `nn.Module`, parents before children.",
     (
-        _C("module", "id", "", "Number of the row.", page=False),
-        _C("parent", "row", "", "The module around it.", unit="row"),
-        _C("depth", "count", "", "How many modules are around it.", unit="modules", page=False),
-        _C("path", "code", "", _PATH, page=False),
-        _C("name", "code", "Module", "The instance, e.g. `Linear_0`.", "module_name", width=210),
-        _C("kind", "code", "Class", "Its class.", "module_class", width=120, hidden=True),
-        _C("calls", "count", "Calls", "Calls of its forward.", "module_calls", True, unit="calls"),
-        _C("operators", "count", "Operators", _OPERATORS, "module_operators", unit="calls"),
+        *display_columns("""
+    module     id     -          unsent                                 Number of the row.
+    parent     row    -          unit=row                               The module around it.
+    depth      count  -          unit=modules unsent                    How many modules are around it.
+    path       code   -          unsent                                 Names from the outermost module to it, with `/` between.
+    name       code   Module     term=module_name width=210             The instance, e.g. `Linear_0`.
+    kind       code   Class      term=module_class width=120 hidden     Its class.
+    calls      count  Calls      term=module_calls optional unit=calls  Calls of its forward.
+    operators  count  Operators  term=module_operators unit=calls       Calls of operators that it makes itself, forward.
+"""),
         *(
             _time(direction, side, part)
             for direction in DIRECTIONS

@@ -7,37 +7,26 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.figures.selection import Selection, mask
 from torch_tb_profiler.analysis.ranges.build import ALL
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, known
+from torch_tb_profiler.store.display import DisplayTable, display_spec, known
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import RangeKind
 from torch_tb_profiler.store.model import Facts
 
 _KINDS = np.array(["host", "device"], object)
-_C = DisplayColumn
-_KIND = "`host`, or `device` where only the device's part is recorded."
-_HOST = "Host time from begin to end; missing for `device`."
-_DEVICE = "From the first to the last device work launched inside, summed over calls."
-_BUSY = "Of it, while such work ran."
-_LAUNCHED = "Device events launched inside; missing for `device`."
-_SHARE = "Busy time as a share of that of everything launched in the steps."
-_PATH = "Time on the critical path of what lies inside or was launched there."
-RANGES = DisplaySpec(
-    "ranges",
-    "One row per name of an annotation: `record_function`, NVTX, `gpu_user_annotation`. Steps are left out.",
-    (
-        _C("name", "code", "Range", "Name of the range.", "range_name", width=320, pool="other"),
-        _C("kind", "text", "Recorded on", _KIND, "range_kind", width=110, hidden=True),
-        _C("calls", "count", "Calls", "How many.", "range_calls", pool="sum", unit="calls"),
-        _C("host_ns", "time", "Host", _HOST, "range_host", True, bar=True),
-        _C("device_ns", "time", "{Device}", _DEVICE, "range_device", True, bar=True),
-        _C("busy_ns", "time", "{Device} busy", _BUSY, "range_busy", True, bar=True),
-        _C("device_share", "share", "{Device} share", _SHARE, "range_share", True),
-        _C("launched", "count", "Launched", _LAUNCHED, "range_launched", True, unit="events"),
-        _C("path_ns", "time", "On the path", _PATH, "range_path", True),
-        _C("path_share", "share", "Share of path", "Of the time of the steps.", "range_path_share", True),
-        _C("event", "row", "", "Its longest call."),
-    ),
-)  # fmt: skip
+RANGES = display_spec("""
+ranges: One row per name of an annotation: `record_function`, NVTX, `gpu_user_annotation`. Steps are left out.
+    name          code   Range           term=range_name pool=other width=320      Name of the range.
+    kind          text   Recorded on     term=range_kind width=110 hidden          `host`, or `device` where only the device's part is recorded.
+    calls         count  Calls           term=range_calls pool=sum unit=calls      How many.
+    host_ns       time   Host            term=range_host optional bar              Host time from begin to end; missing for `device`.
+    device_ns     time   {Device}        term=range_device optional bar            From the first to the last device work launched inside, summed over calls.
+    busy_ns       time   {Device} busy   term=range_busy optional bar              Of it, while such work ran.
+    device_share  share  {Device} share  term=range_share optional                 Busy time as a share of that of everything launched in the steps.
+    launched      count  Launched        term=range_launched optional unit=events  Device events launched inside; missing for `device`.
+    path_ns       time   On the path     term=range_path optional                  Time on the critical path of what lies inside or was launched there.
+    path_share    share  Share of path   term=range_path_share optional            Of the time of the steps.
+    event         row    -               -                                         Its longest call.
+""")  # fmt: skip
 
 
 def range_table(facts: Facts, insight: Insight, selection: Selection) -> DisplayTable:

@@ -27,28 +27,24 @@ from torch_tb_profiler.analysis.arrays.grouping import (
 from torch_tb_profiler.analysis.arrays.intervals import join, union
 from torch_tb_profiler.analysis.timeline.kinds import KIND_OF_LOOK, KINDS, Kind
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
 from torch_tb_profiler.store.timeline_schema import GroupKind, Look
 
-_C = DisplayColumn
-AREA = DisplaySpec(
-    "area",
-    "Events of a window by name and look. Times are clipped to the window.",
-    (
-        _C("name", "code", "Name", "", width=216),
-        _C("look", "id", "Kind", "", width=124),
-        _C("count", "count", "Count", "", "area_count", width=68),
-        _C("total_ns", "time", "Total", "", "area_total", width=92),
-        _C("self_ns", "time", "Self", "", "area_self", bar=True, width=104),
-        _C("share", "share", "Share", "", "area_share", width=76),
-        _C("mean_ns", "time", "Mean", "", "area_mean", width=88),
-        _C("shortest_ns", "time", "Min", "", "area_shortest", width=88),
-        _C("longest_ns", "time", "Max", "", "area_longest", width=88),
-        _C("longest_event", "row", "", ""),
-    ),
-)
+AREA = display_spec("""
+area: Events of a window by name and look. Times are clipped to the window.
+    name           code   Name   width=216
+    look           id     Kind   width=124
+    count          count  Count  term=area_count width=68
+    total_ns       time   Total  term=area_total width=92
+    self_ns        time   Self   term=area_self bar width=104
+    share          share  Share  term=area_share width=76
+    mean_ns        time   Mean   term=area_mean width=88
+    shortest_ns    time   Min    term=area_shortest width=88
+    longest_ns     time   Max    term=area_longest width=88
+    longest_event  row    -      -
+""")
 _LOOKS = 16
 
 

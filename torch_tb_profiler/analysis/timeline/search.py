@@ -30,7 +30,7 @@ from torch_tb_profiler.analysis.timeline.kinds import (
 from torch_tb_profiler.analysis.timeline.search_texts import Query, Texts, deadline
 from torch_tb_profiler.errors import Busy
 from torch_tb_profiler.store.columns import Array, Ints, Mask
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayTable, display_spec
 from torch_tb_profiler.store.model import Trace
 from torch_tb_profiler.store.timeline import Timeline
 
@@ -40,18 +40,14 @@ PATTERNS_AT_ONCE = 2
 """Regular expressions that are searched for at a time, in all traces."""
 LONGEST_WAIT = 5.0
 """Seconds that a query waits for those before it."""
-_C = DisplayColumn
 _PATTERNS = threading.BoundedSemaphore(PATTERNS_AT_ONCE)
-MATCHES = DisplaySpec(
-    "matches",
-    "Hits of a search by name; ``look`` is that of the first event of the name.",
-    (
-        _C("name", "code", "Name", "", width=420),
-        _C("look", "id", "Kind", "", width=140),
-        _C("count", "count", "Matches", "", width=90),
-        _C("total_ns", "time", "Total", "", "total", bar=True, width=110),
-    ),
-)
+MATCHES = display_spec("""
+matches: Hits of a search by name; ``look`` is that of the first event of the name.
+    name      code   Name     width=420
+    look      id     Kind     width=140
+    count     count  Matches  width=90
+    total_ns  time   Total    term=total bar width=110
+""")
 _ARGUMENTS = {
     "operator_args": ("dims", "types", "strides", "concrete", "stack"),
     "device_args": ("grid", "block"),

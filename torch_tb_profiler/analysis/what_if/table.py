@@ -16,33 +16,28 @@ from torch_tb_profiler.analysis.what_if.outcomes import reach_of, step_interval
 from torch_tb_profiler.analysis.what_if.simulation import Edit, Prediction, Simulation
 from torch_tb_profiler.analysis.what_if.stages import StagedEdit, in_order
 from torch_tb_profiler.store.columns import Table
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable, display_spec
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import WHAT_IF_STEPS, PathCause
 from torch_tb_profiler.store.model import Facts
 
 _C = DisplayColumn
 _PER_STEP = "Mean over the selected steps of the kind that takes most time."
-WHAT_IF = DisplaySpec(
-    "what_if",
-    "What a step would take with each change; of several changes together, one row.",
-    (
-        _C("change", "code", "Change", "As the command line takes it."),
-        _C("words", "text", "What changes", "In words."),
-        _C("measured_ns", "mean time", "Measured", f"Wall time. {_PER_STEP}"),
-        _C("replayed_ns", "mean time", "Replayed", f"Simulated without a change. {_PER_STEP}"),
-        _C("replay_error", "share", "Replay error", "By how much the replay misses the wall time."),
-        _C("predicted_ns", "mean time", "Predicted", f"Simulated with the change. {_PER_STEP}"),
-        _C(
-            "low_ns",
-            "mean time",
-            "Low",
-            "Lower end of the interval: what such changes came to, how steps differ, how the replay fits.",
-        ),
-        _C("high_ns", "mean time", "High", "Upper end of the interval."),
-        _C("saved_ns", "mean time", "Saved", f"Measured less predicted. {_PER_STEP}"),
-        _C("saved", "share", "Saved", "Share of the measured time."),
-    ),
+WHAT_IF = display_spec(
+    """
+what_if: What a step would take with each change; of several changes together, one row.
+    change        code       Change        -  As the command line takes it.
+    words         text       What changes  -  In words.
+    measured_ns   mean time  Measured      -  Wall time. <per_step>
+    replayed_ns   mean time  Replayed      -  Simulated without a change. <per_step>
+    replay_error  share      Replay error  -  By how much the replay misses the wall time.
+    predicted_ns  mean time  Predicted     -  Simulated with the change. <per_step>
+    low_ns        mean time  Low           -  Lower end of the interval: what such changes came to, how steps differ, how the replay fits.
+    high_ns       mean time  High          -  Upper end of the interval.
+    saved_ns      mean time  Saved         -  Measured less predicted. <per_step>
+    saved         share      Saved         -  Share of the measured time.
+""",
+    per_step=_PER_STEP,
 )
 WHAT_IF_KINDS = DisplaySpec(
     "what_if_kinds",
@@ -53,25 +48,16 @@ WHAT_IF_KINDS = DisplaySpec(
         _C("predicted_ns", "mean time", "Predicted", _PER_STEP),
     ),
 )
-PREDICTED_STEPS = DisplaySpec(
-    "predicted_steps",
-    "Every selected step before and after changes.",
-    (
-        _C("step", "id", "", "Number of the step in the trace, from 0."),
-        _C("name", "text", "Step", "Name, e.g. `ProfilerStep#5`.", width=160),
-        _C("measured_ns", "time", "Measured", "Wall time.", "path_time"),
-        _C("replayed_ns", "mean time", "Replayed", "Simulated without a change.", "replay"),
-        _C("predicted_ns", "mean time", "Predicted", "Simulated with the changes.", "predicted"),
-        _C(
-            "saved",
-            "share",
-            "Saved",
-            "Share of the measured time; below 0: it takes longer.",
-            "what_if",
-        ),
-        _C("steps", "count", "", ""),
-    ),
-)
+PREDICTED_STEPS = display_spec("""
+predicted_steps: Every selected step before and after changes.
+    step          id         -          -               Number of the step in the trace, from 0.
+    name          text       Step       width=160       Name, e.g. `ProfilerStep#5`.
+    measured_ns   time       Measured   term=path_time  Wall time.
+    replayed_ns   mean time  Replayed   term=replay     Simulated without a change.
+    predicted_ns  mean time  Predicted  term=predicted  Simulated with the changes.
+    saved         share      Saved      term=what_if    Share of the measured time; below 0: it takes longer.
+    steps         count      -          -
+""")
 
 
 def edits(changes: Sequence[Applied]) -> list[Edit]:

@@ -375,9 +375,8 @@ def _add_resources(made: MCPServer[Any]) -> None:
 
         lines = []
         for table in listed_tables():
-            name = table.name if table.schema == "main" else f"{table.schema}.{table.name}"
             columns = ", ".join(c.name for c in table.columns)
-            lines.append(f"- `{name}`: {table.doc} ({columns})\n")
+            lines.append(f"- `{table.full_name}`: {table.doc} ({columns})\n")
         return "".join(lines)
 
 

@@ -35,7 +35,12 @@ from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.errors import BadRequest
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, unique_values
-from torch_tb_profiler.store.display import DisplayColumn, DisplaySpec, DisplayTable
+from torch_tb_profiler.store.display import (
+    DisplayColumn,
+    DisplaySpec,
+    DisplayTable,
+    display_columns,
+)
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.store.python_frames import PythonFrame
@@ -82,13 +87,15 @@ STEP_CAUSES = DisplaySpec(
         _C("name", "text", "", "Name, e.g. `ProfilerStep#5`."),
         _C("wall_ns", "time", "", "Length."),
         *(_C(f"{key}_ns", "time", label, label) for key, label in GROUP_LABELS.items()),
-        _C("kind", "text", "", "What its kind is called; empty where that is not known."),
-        _C("cold", "flag", "", "A first step that sets up."),
-        _C("odd", "flag", "", "Slower than others of its kind by far more than they differ."),
-        _C("cut", "flag", "", "Only a part of it was recorded."),
-        _C("own_step", "row", "", "Its number in the asked trace.", unit="row of steps"),
-        _C("longest", "row", "", "The longest of the row's steps.", unit="row of steps"),
-        _C("steps", "count", "", ""),
+        *display_columns("""
+    kind      text   -  -                  What its kind is called; empty where that is not known.
+    cold      flag   -  -                  A first step that sets up.
+    odd       flag   -  -                  Slower than others of its kind by far more than they differ.
+    cut       flag   -  -                  Only a part of it was recorded.
+    own_step  row    -  unit=row_of_steps  Its number in the asked trace.
+    longest   row    -  unit=row_of_steps  The longest of the row's steps.
+    steps     count  -  -
+"""),
     ),
 )
 

@@ -12,11 +12,6 @@ from torch_tb_profiler.analysis.efficiency.together import TOGETHER
 from torch_tb_profiler.views.display_wire import table_of
 from torch_tb_profiler.views.wire import Missing, Vocabulary, Wire
 
-Bound = Literal["compute", "memory", "latency", "unknown"]
-"""What limits a row: reaching more of its peak arithmetic, or of its memory bandwidth, than of the
-other; ``latency``: little of either.
-"""
-
 
 class Peak(Wire, frozen=True, kw_only=True):
     """What a device can do at best: ``rate`` in FLOP/s of one precision on one kind of unit.

@@ -126,9 +126,8 @@ def _homes(
     unlinked = (state == _LIKE_ANOTHER) & (link < 0)
     state[unlinked] = _UNTIED
     representative = nearest(link, state != _LIKE_ANOTHER)
-    found = state, home, home_written, forward
-    state, home, home_written, forward = (column[representative] for column in found)
-    return state, home, home_written, forward
+    module, operator = home_written[representative], forward[representative]
+    return state[representative], home[representative], module, operator
 
 
 def preceding(nodes: Nodes, functions: Functions) -> Ints:

@@ -25,7 +25,9 @@ MOST, NOTABLE = 0.5, 0.1
 _INPUT = regex(r"enumerate\(Data(?:Loader|Pipe)\)")
 _OPERATOR = regex(r"\w+::\w+(?:\.\w+)?")
 _TELLS = regex(r"(?!__|<)[^\s…]+")
-_MODULE = "nn.Module: "
+_MODULE, _INSTANCE = "nn.Module: ", regex(r"_\d+$")
+_FORWARD = "forward"
+"""What the function of every module is called: its class says more."""
 _FIRST_WORD = regex(r"[\s<(\[]")
 _LONGEST_NAME = 60
 """Characters of a name beyond which its first word stands for it: half a name says nothing."""
@@ -137,12 +139,29 @@ class Path(msgspec.Struct, frozen=True):
         # A frame that was open when the recording began says little: what it calls says more.
         least = NOTABLE if frame.line is None else MOST
         if called < 0 or of_call.total < least * self.total or called == number:
-            return Place(bare_name(frame.function), at_line(text, ""), here.total, line=text)
+            what = here._module(number) if frame.function == _FORWARD else ""
+            return Place(
+                what or bare_name(frame.function), at_line(text, ""), here.total, line=text
+            )
         what = self.facts.strings[called]
         if _is_mark(what):
             return None
         package = of_call._package() if _written_in_c(what) else ""
         return Place(bare_name(what), at_line(text), of_call.total, True, text, package)
+
+    def _module(self, frame: int) -> str:
+        """The class of the module whose function a frame is, by the longest event in it that is not of the backward pass."""
+        parent, names = self.facts["span_links"]["parent"], self.spans["name"]
+        for event in self.column("event")[np.argsort(-self.time, kind="stable")].tolist():
+            inside = False
+            while event >= 0:
+                number = int(names[event])
+                inside = inside or number == frame
+                text = self.facts.strings[number]
+                if inside and text.startswith(_MODULE):
+                    return _INSTANCE.sub("", bare_name(text))
+                event = int(parent[event])
+        return ""
 
     def _package(self) -> str:
         """The package whose Python is nearest around the longest event; empty of the user's own, of PyTorch and of Python."""

@@ -202,7 +202,7 @@ def _touched(context: RuleContext) -> dict[Shape, float]:
     """
     region = context.updates
     if not len(region):
-        return set()
+        return {}
     inside = context.outermost(context.operators[context.beneath(region)[context.operators]])
     calls = context.read_arguments(inside)
     listed = context.named(inside, _LIST.match).tolist()

@@ -120,7 +120,7 @@ def test_hostile_parents_end_every_walk(parent: list[int], kind: Any, data: st.D
     ):
         assert found is None or (found.min() >= -1 and found.max() < n)
     parts = kernels.segments(rows, start, end, column)
-    assert parts is None or all(-1 <= row < n for row in parts[2].tolist())
+    assert parts is None or all(-1 <= row < n for row in parts[1].tolist())
 
 
 def test_other_arrays_are_left_to_numpy() -> None:

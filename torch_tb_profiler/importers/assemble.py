@@ -43,7 +43,6 @@ _SIDE_TABLES = (
     schema.SYNC_ARGS,
     schema.COUNTER_ARGS,
 )
-_NARROW = {"device", "registers", "device_type"}
 _INT32 = np.iinfo(np.int32)
 _QUOTED = {
     "stack",
@@ -147,14 +146,16 @@ def _compact(raw: bytes) -> str:
     return bytes(text).decode("utf-8", "replace")
 
 
-def _narrow(columns: dict[str, Array], counts: DefectCounts) -> None:
+def _narrow(spec: TableSpec, columns: dict[str, Array], counts: DefectCounts) -> None:
     """Make ids and sizes that exceed the declared width unknown, instead of wrapping around."""
-    for name in columns.keys() & _NARROW:
-        values = columns[name]
+    for column in spec.columns:
+        values = columns[column.name]
+        if column.dtype != "i4" or values.dtype == np.int32:
+            continue
         wide = (values < _INT32.min) | (values > _INT32.max)
         if wide.any():
             counts.add(d.BIG_INTEGER, int(wide.sum()))
-            columns[name] = np.where(wide, -1, values)
+            columns[column.name] = np.where(wide, -1, values)
 
 
 def _joined(columns: Group, keep: Keep) -> dict[str, Array]:
@@ -293,7 +294,7 @@ def _side_table(
     counts: DefectCounts,
     keep: Keep,
 ) -> Table:
-    _narrow(columns, counts)
+    _narrow(spec, columns, counts)
     columns["span"] = row_of_span[columns["span"]]
     order = np.argsort(columns["span"], kind="stable")
     order = order[columns["span"][order] >= 0]
@@ -317,7 +318,7 @@ def _timed_table(
     counts: DefectCounts,
     keep: Keep,
 ) -> Table:
-    _narrow(columns, counts)
+    _narrow(spec, columns, counts)
     columns["time"] = keep(columns["time"] - origin)
     order = np.argsort(columns["time"], kind="stable")
     return _ordered(spec, columns, order, keep)

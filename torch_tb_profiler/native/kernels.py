@@ -76,8 +76,8 @@ def still_open(span: _Array, time: _Array, end: _Array, parent: _Array) -> _Arra
 
 def segments(
     rows: _Array, start: _Array, end: _Array, parent: _Array
-) -> tuple[_Array, _Array, _Array] | None:
-    """``(start, end, innermost)`` of the stretches of a thread whose spans are at ``rows``, int64."""
+) -> tuple[_Array, _Array] | None:
+    """``(edges, innermost)`` of the stretches of a thread whose spans are at ``rows``, int64."""
     call = _of("segments", parent)
     if call is None or not len(rows) or not _times(rows, start, end):
         return None
@@ -88,7 +88,7 @@ def segments(
     count = call(_at(parent), _at(start), _at(end), *args)
     if count < 0:
         return None
-    return begin[:count], begin[1 : count + 1], inner[:count]
+    return begin[: count + 1], inner[:count]
 
 
 def nested(track: _Array, start: _Array, end: _Array) -> tuple[_Array, _Array] | None:

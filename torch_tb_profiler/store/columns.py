@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from typing import Any, NewType, TypeVar
 
 import msgspec
@@ -35,6 +35,18 @@ def median_of(values: Array) -> float:
     """The median of some numbers, NaN of none. ``np.median`` gives the same, and imports ``numpy.ma`` for that: 10 ms."""
     ordered, n = np.sort(values, axis=None), values.size
     return float((ordered[(n - 1) // 2] + ordered[n // 2]) / 2) if n else float("nan")
+
+
+def percentiles_of(values: Array, percents: Sequence[float]) -> Array:
+    """Percentiles of some numbers, at least one, float64. ``np.percentile`` gives the same, and imports ``numpy.ma`` for that: 10 ms."""
+    ordered = np.sort(values, axis=None)
+    at = (len(ordered) - 1) * (np.asarray(percents) / 100)
+    place = at.astype(np.int64)
+    low, high = ordered[place], ordered[np.minimum(place + 1, len(ordered) - 1)]
+    part = at - place
+    # From the nearer of both, as numpy rounds.
+    near_low, near_high = low + (high - low) * part, high - (high - low) * (1 - part)
+    return np.asarray(np.where(part < 0.5, near_low, near_high))
 
 
 def is_one_of(values: Array, members: Iterable[int]) -> Mask:

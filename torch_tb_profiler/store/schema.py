@@ -79,9 +79,9 @@ node_args: Annotations of the graph nodes that device work replays, ordered by s
 PYTHON_ARGS = declared("""
 python_args: Arguments of Python frames, ordered by span.
     span    i4  row of spans  The frame.
-    id      i8  -             `Python id`; -1 none.
-    parent  i8  -             `Python parent id`; -1 none.
-    module  i8  -             `Python module id`; -1 not a module's frame.
+    id      i4  -             `Python id`; -1 none.
+    parent  i4  -             `Python parent id`; -1 none.
+    module  i4  -             `Python module id`; -1 not a module's frame.
 """)
 
 COLLECTIVE_ARGS = declared("""

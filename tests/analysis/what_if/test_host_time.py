@@ -10,20 +10,17 @@ from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.critical_path import host as host_module
 from torch_tb_profiler.analysis.critical_path.host import HostSegments
 from torch_tb_profiler.analysis.what_if.replay import Durations, take_away
-from torch_tb_profiler.store.columns import Ints
 
 _LENGTHS = st.lists(st.lists(st.integers(1, 9), max_size=12), min_size=1, max_size=3)
 _PERIODS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20)), max_size=5)
 
 
 def _segments(lengths: list[list[int]]) -> HostSegments:
-    bounds = np.cumsum([0, *map(len, lengths)])
-    edges = [np.cumsum([5 * track, *own]) for track, own in enumerate(lengths)]
-    start, end = (
-        np.concatenate(part) for part in zip(*((e[:-1], e[1:]) for e in edges), strict=True)
-    )
-    nothing = np.zeros(len(start), np.int32)
-    return HostSegments(start, end, nothing, nothing.astype(np.uint8), bounds)
+    edges = [np.cumsum([5 * track, *own]) if own else [] for track, own in enumerate(lengths)]
+    bounds = np.cumsum([0, *map(len, edges)])
+    nothing = np.zeros(max(int(bounds[-1]) - 1, 0), np.int32)
+    every = np.concatenate(edges).astype(np.int64)
+    return HostSegments(every, nothing, nothing.astype(np.uint8), bounds)
 
 
 @given(_LENGTHS, st.data())
@@ -50,7 +47,9 @@ def test_time_is_taken_from_each_segment_whatever_the_block(
     host = _segments(lengths)
     begin = np.array([first for first, _ in periods], np.int64)
     gone = union(begin, begin + np.array([length for _, length in periods], np.int64))
-    time: Ints = host.end - host.start
+    time = np.asarray(host.lengths).astype(np.int64)
+    own = host.track >= 0
+    assert time[own].tolist() == [length for thread in lengths for length in thread]
     none = np.zeros(0)
     left = Durations(time.astype(np.float64), none, none, none, none, none > 0, none)
     whole, host_module._BLOCK = host_module._BLOCK, block
@@ -58,4 +57,5 @@ def test_time_is_taken_from_each_segment_whatever_the_block(
         take_away(left, host, host.on_all(gone))
     finally:
         host_module._BLOCK = whole
-    assert left.segment.tolist() == (time - measure(gone, host.start, host.end)).tolist()
+    taken = measure(gone, host.start, host.end)
+    assert left.segment.tolist() == np.where(own, time - taken, 0).tolist()

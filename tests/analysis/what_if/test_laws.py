@@ -74,7 +74,7 @@ class Replayed:
         after = self.simulation.changed(edits([read_change(text) for text in texts]))
         gone = 0.0
         for part in ("segment", "work", "lead", "latency", "after"):
-            gone += np.maximum(getattr(before, part) - getattr(after, part), 0).sum()
+            gone += np.maximum(np.subtract(getattr(before, part), getattr(after, part)), 0).sum()
         return float(gone)
 
 

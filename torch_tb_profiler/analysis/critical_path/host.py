@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -62,26 +63,51 @@ _OF_ROLE = {
 
 class HostSegments(msgspec.Struct, frozen=True):
     """Arrays of shape (segments,), ordered by (track, start); those of a track cover it from the begin
-    of its first span to the end of its last.
+    of its first span to the end of its last. Between two tracks stands one that is of none::
 
-    start, end: ns. span: innermost row of spans, int32, −1 while none is open.
-    cause: ``PathCause``. bounds: by row of tracks the position of its first segment, of shape (tracks + 1,).
+        edges      0    4    9 │ 2    9        thread 0: [0, 4), [4, 9); of none: [9, 2); thread 1: [2, 9)
+
+    edges: of each track the begins of its segments and the end of the last, ns, of shape (segments + 1,).
+    span: innermost row of spans, int32, −1 while none is open. cause: ``PathCause``.
+    bounds: by row of tracks the position of its first edge, of shape (tracks + 1,).
     """
 
-    start: Ints
-    end: Ints
+    edges: Ints
     span: Array
     cause: Array
     bounds: Ints
 
     @property
+    def start(self) -> Ints:
+        """Begins, ns."""
+        return self.edges[:-1]
+
+    @property
+    def end(self) -> Ints:
+        """Ends, ns; of what is of no track perhaps before its begin."""
+        return self.edges[1:]
+
+    @property
     def track(self) -> Array:
-        """Row of tracks of each, int32; made anew each time."""
-        return np.repeat(np.arange(len(self.bounds) - 1, dtype=np.int32), np.diff(self.bounds))
+        """Row of tracks of each, int32; −2 of none; made anew each time."""
+        track = np.repeat(np.arange(len(self.bounds) - 1, dtype=np.int32), np.diff(self.bounds))
+        track[self._last] = -2
+        return track[:-1]
+
+    @property
+    def _last(self) -> Ints:
+        """Positions of the last edges of all tracks, ascending."""
+        return self.bounds[1:][np.diff(self.bounds) > 0] - 1
+
+    @property
+    def lengths(self) -> Lengths:
+        """How long each lasts, ns, 0 of what is of no track."""
+        return Lengths(self.edges, self._last[:-1])
 
     def of_track(self, track: int) -> slice:
         """The segments of a thread."""
-        return slice(int(self.bounds[track]), int(self.bounds[track + 1]))
+        begin, end = int(self.bounds[track]), int(self.bounds[track + 1])
+        return slice(begin, max(begin, end - 1))
 
     def blocks(self, track: int, since: int, until: int) -> Iterator[slice]:
         """The segments of a thread that reach into a time, ns, some at a time: nearly all segments are those of one thread."""
@@ -110,7 +136,37 @@ class HostSegments(msgspec.Struct, frozen=True):
         """When each thread begins, ns; of one without segments, after everything."""
         empty = self.bounds[track] == self.bounds[track + 1]
         after = np.iinfo(np.int64).max
-        return np.where(empty, after, np.append(self.start, after)[self.bounds[track]])
+        return np.where(empty, after, np.append(self.edges, after)[self.bounds[track]])
+
+
+class Lengths:
+    """How long each segment of ``edges`` lasts, ns, float64 of shape (segments,), 0 of some, ``none``: as an array that is made
+    where it is asked, because it would take as much memory as the edges. Single ones are asked of tracks alone.
+    """
+
+    def __init__(self, edges: Ints, none: Ints) -> None:
+        self._edges, self._none = edges, none
+
+    def __len__(self) -> int:
+        return max(len(self._edges) - 1, 0)
+
+    def __getitem__(self, rows: slice | Array) -> Array:
+        if not isinstance(rows, slice):
+            return (self._edges.take(rows + 1) - self._edges.take(rows)).astype(np.float64)
+        begin, stop, _ = rows.indices(len(self))
+        lengths = np.empty(stop - begin)
+        np.subtract(self._edges[begin + 1 : stop + 1], self._edges[begin:stop], out=lengths)
+        lengths[self._none[(self._none >= begin) & (self._none < stop)] - begin] = 0
+        return lengths
+
+    take = __getitem__
+
+    def copy(self) -> Array:
+        """All of them."""
+        return self[:]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+        return self[:]
 
 
 def is_waiting_frame(name: str) -> bool:
@@ -130,23 +186,24 @@ def host_segments(trace: Trace, facts: Facts, blocking: Mask) -> HostSegments:
     del position
     order = stable_order(track)
     none = np.zeros(0, np.int64)
-    parts = [(none, none, none)]
+    edges, inner = [none], [none]
     for rows in np.split(order, np.searchsorted(track[order], np.arange(1, tracks))):
-        parts.append(_of_track(rows, start, end, parent) if len(rows) else parts[0])
-    del start, end, track, parent, order, rows
-    bounds = np.cumsum([len(part[0]) for part in parts])
-    columns = [list(column) for column in zip(*parts, strict=True)]
-    del parts
+        own, innermost = _of_track(rows, start, end, parent) if len(rows) else (none, none)
+        edges.append(own if len(innermost) else none)
+        inner += [innermost, np.full(min(len(innermost), 1), -1)]
+    del start, end, track, parent, order, rows, own, innermost
+    bounds = np.cumsum([len(part) for part in edges])
     # One after the other: the thread of a program has nearly all of them.
-    span = np.append(row, np.int32(-1))[np.concatenate(columns.pop())]
-    until, begin = np.concatenate(columns.pop()), np.concatenate(columns.pop())
-    return HostSegments(begin, until, span, cause.take(span), bounds)
+    span = np.append(row, np.int32(-1))[np.concatenate(inner)[:-1]]
+    del inner
+    return HostSegments(np.concatenate(edges), span, cause.take(span), bounds)
 
 
 @compiled_as(segments)
-def _of_track(rows: Ints, start: Ints, end: Ints, parent: Array) -> tuple[Ints, Ints, Ints]:
-    """``(start, end, innermost)`` of the segments of a thread; ``rows``: its positions in ``start``, ``end`` and
-    ``parent``, which ascend with ``start``, like ``innermost``; −1 where none is open.
+def _of_track(rows: Ints, start: Ints, end: Ints, parent: Array) -> tuple[Ints, Ints]:
+    """``(edges, innermost)`` of the segments of a thread: their begins and the end of the last, and the row of each;
+    ``rows``: its positions in ``start``, ``end`` and ``parent``, which ascend with ``start``, like ``innermost``;
+    −1 where none is open.
     """
     first = start[rows[0]]
     # Begins are even: sorted as single numbers, they count what has begun.
@@ -160,8 +217,7 @@ def _of_track(rows: Ints, start: Ints, end: Ints, parent: Array) -> tuple[Ints, 
     time = time[last] + first
     innermost = still_open(rows[begun], time, end, parent)[:-1]
     new = np.flatnonzero(np.append(True, innermost[1:] != innermost[:-1])[: len(innermost)])
-    begin = time[new]
-    return begin, np.append(begin[1:], time[-1])[: len(begin)], innermost[new]
+    return np.append(time[new], time[-1]), innermost[new]
 
 
 def _causes(trace: Trace, facts: Facts, blocking: Mask) -> Array:

@@ -73,10 +73,10 @@ class Removed:
 
     def _removes(self, changed: Durations) -> tuple[Ints, Array]:
         """Positions of what a change shortens, and by how much: of device work, and behind it of segments."""
-        rows, times, before = [np.zeros(0, np.int64)], [np.zeros(0)], 0
+        rows, times, before = [np.zeros(0, np.int32)], [np.zeros(0, np.float32)], 0
         for part in ("work", "segment"):
             for row, gone in self._unchanged.less(changed, part):
-                rows.append(row[gone > 0] + np.int64(before))
+                rows.append(row[gone > 0] + np.int32(before))
                 times.append(gone[gone > 0].astype(np.float32))
             before += len(getattr(self._unchanged, part))
         return np.concatenate(rows), np.concatenate(times)
@@ -143,8 +143,10 @@ class PathTime:
             at = is_one_of(self._cause, _DEVICE_WAITS)
             acted[at] = self._time[at]
         if "segment" in differs:
-            shorter = graph.host.periods(changed.segment < before.segment)
-            for thread, periods in shorter.items():
+            shorter = np.zeros(len(before.segment), np.bool_)
+            for row, less in before.less(changed, "segment"):
+                shorter[row] = less > 0
+            for thread, periods in graph.host.periods(shorter).items():
                 own = np.flatnonzero(((self._track == thread) | (self._track < 0)) & ~device)
                 reached = measure(periods, self._start[own], self._end[own])
                 acted[own] = np.maximum(acted[own], reached)

@@ -13,7 +13,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.what_if.change_types import Applied
 from torch_tb_profiler.analysis.what_if.simulation import SPREAD
-from torch_tb_profiler.store.columns import Array
+from torch_tb_profiler.store.columns import Array, percentiles_of
 
 
 class Reach(msgspec.Struct, frozen=True):
@@ -69,7 +69,7 @@ def noise(steps: Array, error: float) -> tuple[float, float]:
     if not len(steps):
         return 0.0, 0.0
     mean = float(steps.mean())
-    low, high = (float(value) for value in np.percentile(steps, SPREAD))
+    low, high = percentiles_of(steps, SPREAD).tolist()
     rest = np.hypot(RUN_TO_RUN * mean, error * mean)
     return float(np.hypot(max(mean - low, 0), rest)), float(np.hypot(max(high - mean, 0), rest))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 import msgspec
 import numpy as np
@@ -23,7 +24,7 @@ _BLOCK = 1 << 16
 class Durations:
     """What lasts how long, ns, float64; a change writes to it.
 
-    segment: each segment of a host thread. work: each piece of device work. lead, latency, after: as in
+    segment: each segment of a host thread; as measured ``Lengths``. work: each piece of device work. lead, latency, after: as in
     ``Graph``. waits: which host points wait for what released them, bool. floor: least length of each step.
     differs: of each of these that is otherwise than measured, the positions where it is, ascending, int32.
     """
@@ -101,7 +102,7 @@ def measured_durations(graph: Graph, facts: Facts) -> Durations:
     """Everything as in the trace."""
     host, work = graph.host, graph.work
     return Durations(
-        segment=(host.end - host.start).astype(np.float64),
+        segment=cast(Array, host.lengths),
         work=(work.end - work.start).astype(np.float64),
         lead=graph.lead.copy(),
         latency=graph.latency.copy(),
@@ -252,7 +253,7 @@ def before_steps(graph: Graph, facts: Facts) -> dict[str, Ints]:
     work = np.where(known, launched_before, done)
     of_work = np.flatnonzero(work)
     return {
-        "segment": np.flatnonzero(graph.host.end <= begin),
+        "segment": np.flatnonzero((graph.host.end <= begin) & (graph.host.track >= 0)),
         "work": of_work,
         "lead": of_work,
         "latency": of_work,

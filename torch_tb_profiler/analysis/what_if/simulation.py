@@ -165,7 +165,8 @@ class Simulation:
         missing = stretches(facts["unrecorded_work"])
         self._unknown = np.zeros(0)
         if len(missing.start):
-            self._unknown = measure(missing, graph.host.start, graph.host.end).astype(np.float64)
+            unknown = measure(missing, graph.host.start, graph.host.end)
+            self._unknown = np.minimum(unknown, graph.host.lengths)
         self._between = graph.between(self.measured.segment)
         self._base = self.replay(self.measured)
         self._lengths: dict[str, Ints] = {}

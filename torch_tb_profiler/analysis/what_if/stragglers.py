@@ -30,6 +30,7 @@ from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.ranks import build_ranks, replay_ranks
 from torch_tb_profiler.analysis.what_if.replay import (
     Durations,
+    Edited,
     before_steps,
     keep_before,
     measured_durations,
@@ -178,13 +179,12 @@ class Stragglers:
         )
         edited = []
         for place, (own, one) in enumerate(zip(graph.graphs, self._traces, strict=True)):
-            durations = measured_durations(own, one.facts)
+            measured = measured_durations(own, one.facts)
+            durations = Edited(measured)
             for edit in edits:
                 edit(Scene(one.trace, one.facts, one.insight, own), durations)
             if edits:
-                keep_before(
-                    before_steps(own, one.facts), durations, measured_durations(own, one.facts)
-                )
+                keep_before(before_steps(own, one.facts), durations, measured)
             if not with_host:
                 _without_launches(own, durations)
             mine = (pieces.place == place) & ~pieces.moves

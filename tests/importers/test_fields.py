@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.importers.reading import Stream, defects, lost, names, read, span, trace
 from torch_tb_profiler.errors import BadRequest
@@ -74,6 +76,22 @@ def test_integers_beyond_the_column_count_as_unknown() -> None:
     device = imported["device_args"]
     assert (device["device"][0], device["registers"][0], device["stream"][0]) == (-1, -1, 7)
     assert defects(imported) == {d.BIG_INTEGER: 2}
+
+
+@given(st.lists(st.integers(-(1 << 33), 1 << 33) | st.integers(-3, 3), min_size=1, max_size=8))
+def test_ids_of_frames_are_kept_where_four_bytes_hold_them(ids: list[int]) -> None:
+    frames = [
+        span(
+            row, f'"args": {{"Python id": {id_}, "Python parent id": {row}}}', cat="python_function"
+        )
+        for row, id_ in enumerate(ids)
+    ]
+    imported = read(trace(*frames))
+    fits = [-(1 << 31) <= id_ < 1 << 31 for id_ in ids]
+    told = [id_ if fit else -1 for id_, fit in zip(ids, fits, strict=True)]
+    assert imported["python_args"]["id"].tolist() == told
+    assert imported["python_args"]["parent"].tolist() == list(range(len(ids)))
+    assert imported.defects[d.BIG_INTEGER] == fits.count(False)
 
 
 def test_extreme_times_do_not_overflow() -> None:

@@ -47,10 +47,13 @@ def test_time_is_taken_from_each_segment_whatever_the_block(
     host = _segments(lengths)
     begin = np.array([first for first, _ in periods], np.int64)
     gone = union(begin, begin + np.array([length for _, length in periods], np.int64))
+    none = np.zeros(0)
     time = np.asarray(host.lengths).astype(np.int64)
     own = host.track >= 0
     assert time[own].tolist() == [length for thread in lengths for length in thread]
-    none = np.zeros(0)
+    assert host.lengths.take(np.flatnonzero(own)).tolist() == time[own].tolist()
+    parts = [host.lengths[begin : begin + block] for begin in range(0, len(own), block)]
+    assert np.concatenate([none, *parts]).tolist() == time.tolist()
     left = Durations(time.astype(np.float64), none, none, none, none, none > 0, none)
     whole, host_module._BLOCK = host_module._BLOCK, block
     try:

@@ -207,6 +207,19 @@ def test_a_summary_loads_only_what_it_says(tmp_path: Path) -> None:
     assert loaded & {*unneeded, "torch_tb_profiler.analysis.what_if"} == set()
 
 
+def test_what_is_kept_is_summarised_without_masked_arrays(tmp_path: Path) -> None:
+    """Importing ``numpy.ma`` takes 10 ms."""
+    trace = str(tree.ROOT / "samples" / "transformer")
+    program = (
+        f"import contextlib, io, os\nos.environ['TORCH_TB_PROFILER_CACHE_DIR'] = {str(tmp_path)!r}\n"
+        "from torch_tb_profiler.cli.main import main\n"
+        "with contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):\n"
+        f"    main(['summary', {trace!r}])"
+    )
+    modules_after(program)
+    assert "numpy.ma" not in modules_after(program)
+
+
 def compiled_at_import(text: str) -> list[int]:
     """Lines outside of functions that compile an expression."""
     found = []

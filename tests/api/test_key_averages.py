@@ -37,7 +37,6 @@ gpu 7       [ProfilerStep#1                                             ]
 gpu 7                      {gemm #7   }                     {plus #8 }
 """
 NVIDIA = {"launch": "cudaLaunchKernel", "sync": "cudaDeviceSynchronize", "query": "cudaEventQuery"}
-OPERATORS = ["aten::add", "aten::linear", "aten::mm"]
 
 
 def of(listed: list[dict[str, Any]], **header: Any) -> TraceFrames:

@@ -134,6 +134,15 @@ def test_around_a_point_is_the_innermost_span_that_is_open(
 
 
 @given(st.lists(st.tuples(st.integers(-1, 30), st.booleans()), max_size=40))
+def test_nearest_is_where_climbing_from_everywhere_ends(nodes: list[tuple[int, bool]]) -> None:
+    parent = np.array([min(above, i - 1) for i, (above, _) in enumerate(nodes)], np.int64)
+    wanted = np.array([is_wanted for _, is_wanted in nodes], np.bool_)
+    assert (
+        nearest(parent, wanted).tolist() == _climb(parent, np.arange(len(nodes)), wanted).tolist()
+    )
+
+
+@given(st.lists(st.tuples(st.integers(-1, 30), st.booleans()), max_size=40))
 def test_ancestors_are_all_that_climbing_meets(nodes: list[tuple[int, bool]]) -> None:
     parent = np.array([min(above, i - 1) for i, (above, _) in enumerate(nodes)], np.int64)
     expected = [False] * len(nodes)

@@ -24,6 +24,7 @@ from torch_tb_profiler.store.roles import Role
         ("1419116105356.59", 1419116105356590),
         ('"1419116105356.590"', 1419116105356590),
         ("-12.001", -12001),
+        ("0.0005", 1),
     ],
 )
 def test_timestamps(ts: str, ns: int) -> None:

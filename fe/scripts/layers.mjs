@@ -36,10 +36,17 @@ const unknown = {
   selector: "Program",
   message: "This folder is no room of fe/scripts/layers.mjs.",
 };
+/** Names of a trace are text wherever they stand: no markup is made of a text. */
+const markup = [
+  "JSXAttribute[name.name='dangerouslySetInnerHTML']",
+  "AssignmentExpression[left.property.name=/^(inner|outer)HTML$/]",
+  "CallExpression[callee.property.name=/^(insertAdjacentHTML|createContextualFragment)$/]",
+  "CallExpression[callee.object.name='document'][callee.property.name=/^write/]",
+].map((selector) => ({ selector, message: "Draw names as text, never as markup." }));
 const restrict = (files, ignores, ...selectors) => ({
   files,
   ignores,
-  rules: { "no-restricted-syntax": ["error", ...selectors] },
+  rules: { "no-restricted-syntax": ["error", ...markup, ...selectors] },
 });
 
 export default [

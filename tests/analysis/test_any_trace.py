@@ -14,6 +14,7 @@ from tests.analysis.figures import everything
 from tests.builders.drawn import trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.facts.derive import derive
+from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.missing_data import absent
@@ -26,6 +27,7 @@ from torch_tb_profiler.analysis.what_if.changes import read_change
 from torch_tb_profiler.analysis.what_if.simulation import Simulation
 from torch_tb_profiler.analysis.what_if.table import edits
 from torch_tb_profiler.store.categories import CATEGORIES
+from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.views.overview.payload import health_items
 
@@ -105,19 +107,20 @@ ARROW = st.fixed_dictionaries(
 )
 
 
-@examples(150)
-@given(st.lists(st.one_of(EVENT, EVENT, EVENT, ARROW), max_size=25))
-def test_facts_hold_together(listed: list[dict[str, Any]]) -> None:
-    trace = trace_of(listed)
-    facts = derive(trace)
-    spans, table = trace["spans"], facts["steps"]
-    every = everything(facts)
-    assert np.array_equal(sum(table[key] for key in CATEGORIES), table["end"] - table["start"])
+def hold_together(trace: Trace, facts: Facts) -> None:
+    """Laws of every trace, drawn or recorded: parts of steps add up to them, each piece of device work counts once, sums of
+    the steps are no more than the whole, and shares are shares.
+    """
+    spans, table, every = trace["spans"], facts["steps"], everything(facts)
+    assert np.array_equal(sum(table[key] for key in CATEGORIES), step_lengths(table))
     assert all((table[key] >= 0).all() for key in CATEGORIES)
     assert (table["end"][:-1] <= table["start"][1:]).all()
-    kernels = kernel_rows(facts, every, "properties")
-    assert int(kernels["calls"].sum()) == int((spans["role"] == Role.KERNEL).sum())
-    assert int(kernels["total_ns"].sum()) == int(spans["dur"][spans["role"] == Role.KERNEL].sum())
+    kernel = spans["role"] == Role.KERNEL
+    counted = (int(kernel.sum()), int(spans["dur"][kernel].sum()))
+    for group in ("name", "properties"):
+        kernels = kernel_rows(facts, every, group)
+        assert (int(kernels["calls"].sum()), int(kernels["total_ns"].sum())) == counted
+    assert facts.summary.attribution.kernels == counted[0]
     operators = operator_rows(facts, every, "stack")
     work = (spans["role"] >= Role.KERNEL) & (spans["role"] <= Role.MEMSET)
     # Unknown, -1, of operators where no device work was followed back to one.
@@ -129,11 +132,6 @@ def test_facts_hold_together(listed: list[dict[str, Any]]) -> None:
         operators["device_total_ns"] - operators["device_self_ns"],
     ):
         assert (column >= 0).all()
-    assert all(
-        isinstance(text, str)
-        for stack in operators["stack"]
-        for text in facts.strings.many(frames(facts, int(stack)))
-    )
     for use in device_use(facts, every):
         for share in (
             use.utilization,
@@ -143,9 +141,30 @@ def test_facts_hold_together(listed: list[dict[str, Any]]) -> None:
             use.matrix_unknown_share,
         ):
             assert share is None or 0.0 <= share <= 1.0 + 1e-9
-    for group in (operators["matrix_self_share"], operators["matrix_total_share"]):
-        assert ((group >= 0) & (group <= 1) | np.isnan(group)).all()
-    parts = [operator_rows(facts, select(facts, i, i), "name") for i in range(table.n)]
+    for group_share in (operators["matrix_self_share"], operators["matrix_total_share"]):
+        assert ((group_share >= 0) & (group_share <= 1) | np.isnan(group_share)).all()
+    parts = [kernel_rows(facts, select(facts, i, i), "name") for i in range(table.n)]
+    in_steps = sum(int(rows["total_ns"].sum()) for rows in parts)
+    assert in_steps == int(kernel_rows(facts, select(facts), "name")["total_ns"].sum())
+    outside = int(facts["kernel_steps"]["total"][facts["kernel_steps"]["step"] < 0].sum())
+    assert select(facts).whole or in_steps + outside == counted[1]
+    assert all(item.touched_ns is None or item.touched_ns >= 0 for item in health_items(facts))
+
+
+@examples(150)
+@given(st.lists(st.one_of(EVENT, EVENT, EVENT, ARROW), max_size=25))
+def test_facts_hold_together(listed: list[dict[str, Any]]) -> None:
+    trace = trace_of(listed)
+    facts = derive(trace)
+    hold_together(trace, facts)
+    every = everything(facts)
+    operators = operator_rows(facts, every, "stack")
+    assert all(
+        isinstance(text, str)
+        for stack in operators["stack"]
+        for text in facts.strings.many(frames(facts, int(stack)))
+    )
+    parts = [operator_rows(facts, select(facts, i, i), "name") for i in range(facts["steps"].n)]
     assert sum(int(rows["calls"].sum()) for rows in parts) <= int(operators["calls"].sum())
     average(facts, every)
     insight = build_insight(trace, facts)
@@ -160,7 +179,6 @@ def test_facts_hold_together(listed: list[dict[str, Any]]) -> None:
     built = findings_of(facts, insight)
     for item in (*built["found"], *built["totals"]):
         assert 0 <= (item["recoverable_ns"] or 0) <= (built["step_ns"] or 0)
-    health_items(facts)
     absent(facts)
 
 

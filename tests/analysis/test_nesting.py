@@ -5,12 +5,12 @@ from __future__ import annotations
 from unittest.mock import patch
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.examples import examples
 from torch_tb_profiler.analysis.arrays.nesting import (
+    BLOCK,
     _climb,
     climb,
     innermost_at,
@@ -52,14 +52,7 @@ def nested(spans: Spans) -> tuple[list[int], list[bool]]:
     return nesting.parent.tolist(), nesting.overlapping.tolist()
 
 
-@given(SPANS)
-def test_any_spans(spans: Spans) -> None:
-    spans = ordered(spans)
-    parents, crossing = nested(spans)
-    assert (parents, crossing) == one_by_one(spans)
-
-
-@given(SPANS, st.integers(1, 9))
+@given(SPANS, st.integers(1, 9) | st.just(BLOCK))
 def test_any_spans_in_blocks_of_any_size(spans: Spans, block: int) -> None:
     spans = ordered(spans)
     with patch("torch_tb_profiler.analysis.arrays.nesting.BLOCK", block):
@@ -101,22 +94,6 @@ def test_the_order_of_a_forest_decides_nothing(
     if backwards:
         parent, wanted = np.where(parent >= 0, n - 1 - parent, -1)[::-1], wanted[::-1]
     assert nearest(parent, wanted).tolist() == _climb(parent, np.arange(n), wanted).tolist()
-
-
-@pytest.mark.parametrize(
-    ("spans", "parents"),
-    [
-        pytest.param([(0, 0, 10), (0, 10, 5)], [-1, -1], id="touching"),
-        pytest.param([(0, 0, 10), (0, 10, 0)], [-1, -1], id="empty at the end"),
-        pytest.param([(0, 0, 10), (0, 0, 0)], [-1, 0], id="empty at the begin"),
-        pytest.param([(0, 0, 10), (0, 0, 10), (0, 9, 1)], [-1, 0, 1], id="equal"),
-        pytest.param([(0, 0, 10), (1, 1, 2), (0, 2, 3)], [-1, -1, 0], id="two threads"),
-        pytest.param([(0, 0, 30), (0, 0, 10), (0, 5, 10), (0, 6, 9)], [-1, 0, 0, 2], id="crossing"),
-        pytest.param([(0, 5, 0), (0, 5, 0)], [-1, -1], id="two empty ones"),
-    ],
-)
-def test_borders(spans: Spans, parents: list[int]) -> None:
-    assert nested(spans)[0] == parents
 
 
 def test_more_tracks_than_sixteen_bits_count() -> None:

@@ -7,18 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from tests.builders.listed import facts_listed
 from tests.web.asked import average_wall, kernels, operators, route, steps
-from torch_tb_profiler.analysis.arrays.intervals import (
-    Intervals,
-    intersect,
-    measure,
-    subtract,
-    union,
-)
 from torch_tb_profiler.analysis.facts.flags import NoOperator, StepFlag
 from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.selection import select
@@ -434,27 +426,3 @@ def test_tensor_core() -> None:
     (device,) = device_use(facts, select(facts))
     assert (device.matrix_share, device.matrix_unknown_share) == (0.6, 0)
     assert facts.summary.matrix_eligible_share == 0.6
-
-
-def test_ranges() -> None:
-    ranges = _tenths((1.1, 2.2), (1.5, 2.3), (3.3, 3.9), (3.5, 3.6), (3.7, 3.8), (4.1, 4.2))
-    assert _pairs(ranges) == _pairs(_tenths((1.1, 2.3), (3.3, 3.9), (4.1, 4.2)))
-    a, b = (
-        _tenths((1.1, 2.2), (3.3, 4.4), (5.5, 6.6)),
-        _tenths((0, 0.1), (1, 1.4), (1.5, 1.6), (1.9, 3.4), (4.3, 4.6)),
-    )
-    assert _pairs(subtract(a, b)) == _pairs(_tenths((1.4, 1.5), (1.6, 1.9), (3.4, 4.3), (5.5, 6.6)))
-    assert _pairs(intersect(a, b)) == _pairs(
-        _tenths((1.1, 1.4), (1.5, 1.6), (1.9, 2.2), (3.3, 3.4), (4.3, 4.4))
-    )
-    assert int(measure(a, np.array([0]), np.array([100]))[0]) == 33
-
-
-def _tenths(*pairs: tuple[float, float]) -> Intervals:
-    """The union of some ranges in tenths: our times are integers."""
-    begin, end = (np.array([round(10 * pair[side]) for pair in pairs], np.int64) for side in (0, 1))
-    return union(begin, end)
-
-
-def _pairs(found: Intervals) -> list[tuple[int, int]]:
-    return list(zip(found.start.tolist(), found.end.tolist(), strict=True))

@@ -12,21 +12,17 @@ import numpy as np
 import pytest
 
 from tests import public
-from tests.analysis.figures import everything, kernels, opened, operators, trace_files
+from tests.analysis.figures import kernels, opened, operators, trace_files
+from tests.analysis.test_any_trace import hold_together
 from tests.conftest import REAL_TRACES
-from torch_tb_profiler.analysis.facts.earlier_work import step_lengths
 from torch_tb_profiler.analysis.facts.flags import NoOperator, StepFlag
-from torch_tb_profiler.analysis.figures.devices import device_use
 from torch_tb_profiler.analysis.figures.kernels import kernel_rows
 from torch_tb_profiler.analysis.figures.missing_data import absent
-from torch_tb_profiler.analysis.figures.operators import operator_rows
 from torch_tb_profiler.analysis.figures.selection import select
 from torch_tb_profiler.analysis.figures.step_table import average
 from torch_tb_profiler.hardware.knowledge import Knowledge
-from torch_tb_profiler.store.categories import CATEGORIES
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
-from torch_tb_profiler.views.overview.payload import health_items
 
 FILES = trace_files(REAL_TRACES)
 Opened = tuple[Trace, Facts]
@@ -44,65 +40,9 @@ def run(real_traces: Path, request: pytest.FixtureRequest) -> Opened:
     )
 
 
-def test_categories_add_up_to_every_step(any_trace: Opened) -> None:
-    table = any_trace[1]["steps"]
-    assert (step_lengths(table) == sum(table[key] for key in CATEGORIES)).all()
-    assert all((table[key] >= 0).all() for key in CATEGORIES)
-    assert (table["start"][1:] >= table["end"][:-1]).all()
-
-
-def test_every_kernel_counts_exactly_once(any_trace: Opened) -> None:
+def test_facts_hold_together(any_trace: Opened) -> None:
     trace, facts = any_trace
-    spans = trace["spans"]
-    kernel = spans["role"] == Role.KERNEL
-    whole = everything(facts)
-    for group in ("name", "properties"):
-        rows = kernel_rows(facts, whole, group)
-        assert (int(rows["calls"].sum()), int(rows["total_ns"].sum())) == (
-            int(kernel.sum()),
-            int(spans["dur"][kernel].sum()),
-        )
-    assert facts.summary.attribution.kernels == kernel.sum()
-
-
-def test_every_device_nanosecond_is_in_one_row(any_trace: Opened) -> None:
-    trace, facts = any_trace
-    spans = trace["spans"]
-    device = (spans["role"] >= Role.KERNEL) & (spans["role"] <= Role.MEMSET)
-    rows = operator_rows(facts, everything(facts), "name")
-    # Unknown, -1, where no device work was followed back to an operator.
-    assert np.maximum(rows["device_self_ns"], 0).sum() == spans["dur"][device].sum()
-    assert (rows["device_total_ns"] >= rows["device_self_ns"]).all()
-    assert (rows["host_total_ns"] >= rows["host_self_ns"]).all()
-    assert (rows["host_self_ns"] >= 0).all()
-
-
-def test_steps_partition_the_sums(any_trace: Opened) -> None:
-    facts = any_trace[1]
-    n = facts["steps"].n
-    parts = sum(
-        int(kernel_rows(facts, select(facts, row, row), "name")["total_ns"].sum())
-        for row in range(n)
-    )
-    assert parts == int(kernel_rows(facts, select(facts), "name")["total_ns"].sum())
-    outside = facts["kernel_steps"]["total"][facts["kernel_steps"]["step"] < 0].sum()
-    whole = int(kernel_rows(facts, everything(facts), "name")["total_ns"].sum())
-    if not select(facts).whole:
-        assert parts + outside == whole
-
-
-def test_shares_are_shares(any_trace: Opened) -> None:
-    facts = any_trace[1]
-    for device in device_use(facts, select(facts)):
-        for share in (
-            device.utilization,
-            device.sm_efficiency,
-            device.occupancy,
-            device.matrix_share,
-            device.matrix_unknown_share,
-        ):
-            assert share is None or 0 <= share <= 1
-    assert all(item.touched_ns is None or item.touched_ns >= 0 for item in health_items(facts))
+    hold_together(trace, facts)
     assert set(absent(facts)[:-1]) <= {
         "device",
         "device_times",

@@ -27,14 +27,8 @@ def test_one_direction_of_the_links_that_a_group_can_use(
     assert link.source.count("http") == 1
 
 
-@pytest.mark.parametrize(
-    "device",
-    [
-        "NVIDIA H100 PCIe",
-    ],
-)
-def test_where_the_board_decides_nothing_is_said(device: str) -> None:
-    accelerator = find(device, "nvidia")
+def test_where_the_board_decides_nothing_is_said() -> None:
+    accelerator = find("NVIDIA H100 PCIe", "nvidia")
     assert accelerator is not None
     assert link_of(accelerator) is None
 

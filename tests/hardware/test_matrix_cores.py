@@ -27,29 +27,14 @@ NVIDIA_USED = [
     (
         "void cutlass_cudnn_infer::Kernel<cutlass_tensorop_s1688dgrad_optimized_tf32_256x64_16x4_nhwc_unity_stride_align4>(x)"
     ),
-    # Hopper
-    # Blackwell
 ]
+# Products on vector units are in test_vector_products.py.
 NVIDIA_NOT = [
-    "volta_sgemm_128x64_nn",
-    "ampere_sgemm_32x32_sliced1x4_tn",
     "ampere_gcgemm_64x64_nt",
-    "cudnn_ampere_scudnn_128x64_relu_xregs_large_nn_v1",
     "volta_scudnn_winograd_128x128_ldg1_ldg4_relu_tile148t_nt_v1",
-    (
-        "void cudnn::detail::dgrad_engine<float, 512, 6, 5, 3, 3, 3, false>(int, int, int, float"
-        " const*, int, float const*, int)"
-    ),
     (
         "void cudnn::cnn::wgrad_alg0_engine<float, 128, 6, 7, 3, 3, 5, false, 512>(int, int, int,"
         " float const*, int, float*, float const*)"
-    ),
-    (
-        "void implicit_convolve_sgemm<float, float, 1024, 6, 7, 3, 3, 5, 1, false, true, true>(int,"
-        " int, int, float const*, int, float*)"
-    ),
-    (
-        "void cutlass::Kernel<cutlass_80_simt_sgemm_128x32_8x5_nn_align1>(cutlass_80_simt_sgemm_128x32_8x5_nn_align1::Params)"
     ),
     (
         "void at::native::vectorized_elementwise_kernel<4,"

@@ -43,27 +43,6 @@ def _found(marks: list[Mark]) -> tuple[list[tuple[int, int, str, int]], int, int
     return sorted(found), imported.defects[d.UNMATCHED_END], imported.defects[d.UNMATCHED_BEGIN]
 
 
-def test_end_at_the_time_of_a_begin_ends_what_was_open_before() -> None:
-    marks: list[Mark] = [
-        ("B", "first", 0, 1),
-        ("B", "second", 70, 1),
-        ("E", "", 70, 1),
-        ("B", "third", 110, 1),
-        ("E", "", 110, 1),
-        ("E", "", 115, 1),
-        ("B", "apart", 115, 1),
-        ("E", "", 120, 1),
-    ]
-    spans, *alone = _found(marks)
-    assert spans == [
-        (1, 0, "first", 70),
-        (1, 70, "second", 40),
-        (1, 110, "third", 5),
-        (1, 115, "apart", 5),
-    ]
-    assert alone == [0, 0]
-
-
 def _model(marks: list[Mark]) -> tuple[list[tuple[int, int, str, int]], int, int]:
     """What a search through all that is open finds."""
     open_: list[Mark] = []

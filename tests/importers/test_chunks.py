@@ -63,11 +63,6 @@ def test_every_chunk_size_of_a_trace_with_damage() -> None:
         assert (defects(trace), trace.entries) == (defects(whole), whole.entries), chunk
 
 
-@pytest.mark.parametrize("piece", [1, 2, 3, 5, 17, 100])
-def test_every_read_size(piece: int) -> None:
-    assert rows(read(FIXED, 64, piece)) == rows(read(FIXED))
-
-
 @examples(60)
 @given(st.lists(EVENTS, max_size=8), st.integers(1, 400), st.integers(1, 50), st.booleans())
 def test_any_events(

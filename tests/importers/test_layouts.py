@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.importers.reading import defects, lines, lost, names, read, rows, span, trace
+from tests.importers.reading import defects, lines, lost, names, read, span, trace
 from torch_tb_profiler.errors import NotATrace
 from torch_tb_profiler.store import defects as d
 
@@ -173,9 +173,3 @@ def test_trailing_garbage_is_counted() -> None:
         imported = read(trace(*THREE) + rest)
         assert names(imported) == ["op0", "op1", "op2"]
         assert defects(imported) == {d.TRAILING: 1}
-
-
-@pytest.mark.parametrize("piece", [1, 7, 4096])
-def test_pieces_of_reads_make_no_difference(piece: int) -> None:
-    text = lines(THREE)
-    assert rows(read(text, 100, piece)) == rows(read(text))

@@ -123,9 +123,6 @@ def test_registered_extensions_are_not_looked_up(code: bytes) -> None:
         copyreg.remove_extension(__name__, "touch", 1)
 
 
-WHOLE = pickled(snapshot(Allocator()))
-
-
 DAMAGED = [
     b"\x80\x04",
     b"\x80\x04.",

@@ -25,11 +25,12 @@ from typing import Any
 
 import pytest
 
-from tests.live.layers import Layer
 from tests.live.test_key_averages import record
 from torch_tb_profiler.hardware.call import Call, read_call
 from torch_tb_profiler.hardware.work import Work, work_of
 
+Layer = tuple[Any, Any]
+"""A module (or a function with parameters) and the tensor that it takes."""
 COUNTED = ("mm", "addmm", "bmm", "baddbmm", "convolution", "convolution_backward")
 
 

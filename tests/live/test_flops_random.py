@@ -16,8 +16,7 @@ from typing import Any
 
 import pytest
 
-from tests.live.layers import Layer
-from tests.live.test_flops import counted, ours, recorded, train
+from tests.live.test_flops import Layer, counted, ours, recorded, train
 
 Draw = random.Random
 SEEDS = 12

@@ -95,6 +95,3 @@ def kernels(facts: Facts, group: KernelGroup = "name") -> list[dict[str, Any]]:
         }
         for at in range(len(rows["name"]))
     ]
-
-
-_WITH_TEXT = ("NO_LAUNCH", "NO_HOST", "OUTSIDE", "GRAPH")

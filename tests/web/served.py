@@ -12,13 +12,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 from werkzeug.test import Client, TestResponse
 
 from tests.views import hand_made
+from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
 from torch_tb_profiler.analysis.timeline.build import build_timeline
 from torch_tb_profiler.errors import ImportFailed, NotFound, NotReady, ProfilerError
 from torch_tb_profiler.runs.entries import Key
+from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.runs.model import (
     Opened,
     OpenedInsight,
@@ -36,6 +39,7 @@ from torch_tb_profiler.runs.rank_indexes import opened_rank
 from torch_tb_profiler.runs.waits import PHASES, Wait
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.sources.places import Place
+from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.views.wire import ErrorPayload
 from torch_tb_profiler.web.application import Application
 from torch_tb_profiler.web.static_files import StaticFiles
@@ -155,6 +159,12 @@ def insight_of(opened: Opened) -> OpenedInsight:
     )
 
 
+def catalogue_of(trace: Trace, facts: Facts | None = None) -> WrittenCatalogue:
+    """A catalogue whose run "run" is of this trace."""
+    facts = facts or derive(trace)
+    return WrittenCatalogue(replace(hand_made.opened(), trace=trace, facts=facts, memo=Memo()))
+
+
 def client(
     catalogue: WrittenCatalogue | None = None, static: Path | None = None, **settings: Any
 ) -> Client:
@@ -167,6 +177,14 @@ def body(response: TestResponse) -> bytes:
     """The body, inflated."""
     data: bytes = response.data
     return gzip.decompress(data) if response.headers.get("Content-Encoding") == "gzip" else data
+
+
+def answer(asked: Client, url: str) -> dict[str, Any]:
+    """The JSON of a right answer."""
+    response = asked.get(url)
+    assert response.status_code == 200, response.data[:500]
+    found: dict[str, Any] = json.loads(body(response))
+    return found
 
 
 def error_of(response: TestResponse) -> ErrorPayload:

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from msgspec.structs import replace
-
 from tests.builders.drawn import events, trace_of
-from tests.views import hand_made
-from tests.web.served import WHERE, WrittenCatalogue, body, client
-from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.runs.memo import Memo
+from tests.web.served import WHERE, answer, catalogue_of, client
 from torch_tb_profiler.units import format_ns
 
 STEPS = """
@@ -22,12 +16,8 @@ STEPS = """
 
 
 def _asked(path: str, query: str = "", drawing: str = STEPS, **settings: Any) -> dict[str, Any]:
-    trace = trace_of(events(drawing))
-    opened = replace(hand_made.opened(), trace=trace, facts=derive(trace), memo=Memo())
-    response = client(WrittenCatalogue(opened), **settings).get(f"/{path}?{WHERE}{query}")
-    assert response.status_code == 200, response.data[:500]
-    found: dict[str, Any] = json.loads(body(response))
-    return found
+    asked = client(catalogue_of(trace_of(events(drawing))), **settings)
+    return answer(asked, f"/{path}?{WHERE}{query}")
 
 
 def test_the_page_gets_every_table_and_what_they_say_in_short() -> None:

@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from tests.analysis.counters.drawing import with_ranges
 from tests.builders.drawn import events, trace_of
 from tests.loading import load
-from tests.views import hand_made
-from tests.web.served import WHERE, WrittenCatalogue, body, client
+from tests.web.served import WHERE, answer, body, catalogue_of, client
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.timeline.build import build_timeline
-from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.settings import Settings
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.views.timeline.event_arguments import kept_arguments
@@ -31,11 +28,8 @@ STEPS = """
 
 
 def _asked(trace: Trace, facts: Facts, query: str = "", **settings: Any) -> dict[str, Any]:
-    opened = replace(hand_made.opened(), trace=trace, facts=facts, memo=Memo())
-    response = client(WrittenCatalogue(opened), **settings).get(f"/counters?{WHERE}{query}")
-    assert response.status_code == 200, response.data[:500]
-    found: dict[str, Any] = json.loads(body(response))
-    return found
+    asked = client(catalogue_of(trace, facts), **settings)
+    return answer(asked, f"/counters?{WHERE}{query}")
 
 
 def test_profiled_kernels_of_the_chosen_steps() -> None:
@@ -188,11 +182,7 @@ def test_alexnet_and_the_other_views_of_it(real_traces: Path) -> None:
         234_946_560,
     )
     assert found["matching"].startswith("77 of 77 ranges were tied")
-    asked = client(
-        WrittenCatalogue(
-            replace(hand_made.opened(), trace=opened.trace, facts=opened.facts, memo=Memo())
-        )
-    )
+    asked = client(catalogue_of(opened.trace, opened.facts))
     for route in ("/overview", "/kernel", "/operator"):
         missing = json.loads(body(asked.get(f"{route}?{WHERE}")))["missing"]
         assert "Times of kernels" in [item["what"] for item in missing], route

@@ -9,14 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from tests.analysis.efficiency.cases import ARGUMENTS, H100, NAMES, inputs
 from tests.builders.drawn import draw
-from tests.views import hand_made
-from tests.web.served import WHERE, WrittenCatalogue, body, client, error_of
-from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.runs.memo import Memo
+from tests.web.served import WHERE, WrittenCatalogue, answer, body, catalogue_of, client, error_of
 
 DRAWING = """
 main   [ProfilerStep#1           ][ProfilerStep#2           ]
@@ -29,20 +25,14 @@ FLOPS = 2 * 64 * 128 * 256
 
 def _catalogue(drawing: str = DRAWING, arguments: bool = True, **header: Any) -> WrittenCatalogue:
     trace = draw(drawing, NAMES, ARGUMENTS if arguments else None, **header)
-    return WrittenCatalogue(
-        replace(hand_made.opened(), trace=trace, facts=derive(trace), memo=Memo())
-    )
+    return catalogue_of(trace)
 
 
 def _asked(
     query: str = "", catalogue: WrittenCatalogue | None = None, **settings: Any
 ) -> dict[str, Any]:
-    response = client(catalogue or _catalogue(**H100), **settings).get(
-        f"/efficiency?{WHERE}{query}"
-    )
-    assert response.status_code == 200, response.data[:500]
-    found: dict[str, Any] = json.loads(body(response))
-    return found
+    asked = client(catalogue or _catalogue(**H100), **settings)
+    return answer(asked, f"/efficiency?{WHERE}{query}")
 
 
 def test_operators() -> None:
@@ -230,9 +220,7 @@ def test_sizes_that_nothing_can_have(tmp_path: Path) -> None:
     )
     huge = inputs((1 << 20, 1 << 20), (1 << 20, 1 << 20))
     trace = draw(DRAWING, NAMES, ARGUMENTS | {"mm": huge}, **H100)
-    catalogue = WrittenCatalogue(
-        replace(hand_made.opened(), trace=trace, facts=derive(trace), memo=Memo())
-    )
+    catalogue = catalogue_of(trace)
     for group in ("operator", "kernel"):
         found = _asked(f"&group={group}", catalogue, peaks=str(file))
         assert found["rows"]["name"][0] == "aten::mm"

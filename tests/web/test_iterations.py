@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -14,22 +13,15 @@ from tests.analysis.figures import everything
 from tests.builders.drawn import Event, trace_of
 from tests.builders.server_trace import server_trace
 from tests.examples import examples
-from tests.views import hand_made
-from tests.web.served import WHERE, WrittenCatalogue, body, client
+from tests.web.served import WHERE, answer, catalogue_of, client
 from torch_tb_profiler.analysis.facts.derive import derive
 from torch_tb_profiler.analysis.insight import build_insight
-from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.views.findings.payload import Source, findings_payload
 from torch_tb_profiler.views.work.iterations import iterations_payload
 
 
 def asked(events: list[Event], query: str = "") -> dict[str, Any]:
-    trace = trace_of(events)
-    opened = replace(hand_made.opened(), trace=trace, facts=derive(trace), memo=Memo())
-    response = client(WrittenCatalogue(opened)).get(f"/iterations?{WHERE}{query}")
-    assert response.status_code == 200, response.data[:500]
-    found: dict[str, Any] = json.loads(body(response))
-    return found
+    return answer(client(catalogue_of(trace_of(events))), f"/iterations?{WHERE}{query}")
 
 
 def overview(events: list[Event]) -> str:

@@ -9,16 +9,12 @@ from typing import Any
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 from werkzeug.test import Client
 
 from tests.builders.allocator import records
 from tests.builders.drawn import Event, events, trace_of
 from tests.builders.listed import listed
-from tests.views import hand_made
-from tests.web.served import WHERE, WrittenCatalogue, body, client, error_of
-from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.runs.memo import Memo
+from tests.web.served import WHERE, body, catalogue_of, client, error_of
 from torch_tb_profiler.views.memory import wire
 from torch_tb_profiler.views.source import SourcePayload
 from torch_tb_profiler.views.wire import Wire
@@ -29,20 +25,18 @@ TYPES: dict[str, type[Wire]] = {
     "/memory/blocks": wire.MemoryBlocksPayload,
     "/memory/statistics": wire.MemoryStatisticsPayload,
     "/memory/alive": wire.MemoryAlivePayload,
+    "/memory/map": wire.MemoryMapPayload,
+    "/memory/changes": wire.MemoryChangesPayload,
     "/memory/source": SourcePayload,
 }
-OF_A_DEVICE = tuple(route for route in TYPES if route != "/memory")
+OF_A_DEVICE = tuple(
+    f"/memory/{name}" for name in ("curve", "blocks", "statistics", "alive", "source")
+)
 
 
 def asked_of(entries: list[Event], **settings: Any) -> Client:
     """A client of a trace of these entries."""
-    trace = trace_of(entries)
-    return client(
-        WrittenCatalogue(
-            replace(hand_made.opened(), trace=trace, facts=derive(trace), memo=Memo())
-        ),
-        **settings,
-    )
+    return client(catalogue_of(trace_of(entries)), **settings)
 
 
 def get(asked: Client, route: str, **query: object) -> dict[str, Any]:

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
-import msgspec
 import pytest
-from msgspec.structs import replace
 from werkzeug.test import Client
 
 from tests.builders.snapshots import pickled
 from tests.builders.splitting import FORWARD, train
 from tests.importers.reading import Stream
-from tests.views import hand_made
-from tests.web.served import WHERE, WrittenCatalogue, body, client, error_of
-from torch_tb_profiler.analysis.facts.derive import derive
+from tests.web.served import WHERE, catalogue_of, client, error_of
+from tests.web.test_memory import get
 from torch_tb_profiler.importers import read_trace
-from torch_tb_profiler.runs.memo import Memo
 from torch_tb_profiler.settings import Settings
-from torch_tb_profiler.views.memory import wire
-from torch_tb_profiler.views.wire import Wire
 
 SIDE_B = {"run2": "run", "worker2": "w0", "span2": "1"}
-TYPES: dict[str, type[Wire]] = {
-    "/memory": wire.MemoryPayload,
-    "/memory/alive": wire.MemoryAlivePayload,
-    "/memory/curve": wire.MemoryCurvePayload,
-    "/memory/map": wire.MemoryMapPayload,
-    "/memory/changes": wire.MemoryChangesPayload,
-}
 
 
 @pytest.fixture(scope="module")
@@ -38,16 +22,7 @@ def asked() -> Client:
     device.alloc(5000, FORWARD, stream=7, pool=(0, 1))
     device.fail(1 << 40, 5, ("/w/attention.py:88:softmax", *FORWARD))
     trace = read_trace(Stream(pickled(device.snapshot())), Settings())
-    opened = replace(hand_made.opened(), trace=trace, facts=derive(trace), memo=Memo())
-    return client(WrittenCatalogue(opened))
-
-
-def get(asked: Client, route: str, **query: object) -> dict[str, Any]:
-    response = asked.get(f"{route}?{WHERE}" + "".join(f"&{k}={v}" for k, v in query.items()))
-    assert response.status_code == 200, response.data[:500]
-    msgspec.json.decode(body(response), type=TYPES[route], strict=True)
-    found: dict[str, Any] = json.loads(body(response))
-    return found
+    return client(catalogue_of(trace))
 
 
 def test_what_the_view_says_of_a_snapshot(asked: Client) -> None:
@@ -93,7 +68,7 @@ def test_the_map_adds_up_and_zooms(asked: Client) -> None:
 
 
 def test_a_trace_without_segments_says_what_has_them() -> None:
-    error = error_of(client(WrittenCatalogue(hand_made.opened())).get(f"/memory/map?{WHERE}"))
+    error = error_of(client().get(f"/memory/map?{WHERE}"))
     assert error.error.code == "not_found"
 
 

@@ -32,8 +32,6 @@ MOST_ASKED = 2
 """Ranks of a run that are asked."""
 STATES = ("step_ns", "mean_ns", "measured_ns", "median_ns", "average", "strips", "spreads")
 """What a reply calls the length of a step, or of several."""
-PAIRS = ("/diff",)
-"""Each side has a subject of its own."""
 OF_ONE_EVENT = ("/trace/event/path",)
 
 Figure = tuple[str, tuple[str, ...], float]

@@ -220,17 +220,6 @@ describe("OverviewView", () => {
     show(Overview);
     await waitFor(() => expect(text()).toContain("There is no step"));
   });
-
-  it("draws hostile step names as text", async () => {
-    answers.overview = overview({
-      steps: stepsOf([step(0, { name: HOSTILE, odd: true, odd_reason: HOSTILE })]),
-      notes: [HOSTILE],
-    });
-    show(Overview);
-    await unfold();
-    await waitFor(() => expect(text()).toContain(HOSTILE));
-    expect(document.querySelector("img")).toBeNull();
-  });
 });
 
 describe("OperatorView", () => {

@@ -17,7 +17,6 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.timeline import Timeline
 
 Chart = tuple[Trace, Facts, Timeline]
-Row = tuple[str, str, float, float]
 
 
 def chart(trace: Trace) -> Chart:

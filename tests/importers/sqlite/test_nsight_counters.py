@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.builders.nsight import PID, TID, NsightFile
+from tests.builders.nsight import PID, NsightFile
 from tests.importers.sqlite.asked import instants, read
 from torch_tb_profiler.store import defects as d
-
-THREAD = (str(PID), str(TID))
 
 
 @pytest.fixture

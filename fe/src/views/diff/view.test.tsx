@@ -238,18 +238,6 @@ it("shows the tree by device time, or by host time", async () => {
   expect(tree.getByText("backward")).toBeTruthy();
 });
 
-it("draws names as text, never as markup", async () => {
-  answer = diff({
-    changes: changes([["operator", HOSTILE, "changed", 2 * MS, MS]]),
-    notes: [HOSTILE],
-  });
-  show({ ...B, table: "operator" });
-  await settled();
-  unfold(/How sure/);
-  await waitFor(() => expect(text().split(HOSTILE).length).toBeGreaterThan(2));
-  expect(document.querySelector("img")).toBeNull();
-});
-
 it("shows what two memory snapshots hold at their peaks, by line and by operator", async () => {
   const MIB = 1 << 20;
   const peak = (device: string): PeakChange => ({

@@ -2,14 +2,7 @@ import { cleanup, fireEvent, screen, waitFor } from "@testing-library/preact";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Params } from "../../state/view";
 import { findings, GPU_WORDS, HOSTILE, lacking } from "../../testing/cases";
-import {
-  type Answers,
-  plainHeads,
-  serve,
-  show as draw,
-  type Shown,
-  text,
-} from "../../testing/page";
+import { type Answers, serve, show as draw, type Shown, text } from "../../testing/page";
 import { flame, flameRows, moduleRows, modules, ranges } from "./fixtures";
 import { ModuleView } from "./view";
 
@@ -132,20 +125,6 @@ describe("the table", () => {
     expect(text()).toContain("profile(with_stack=True)");
     expect(text()).not.toContain("Not this.");
     await waitFor(() => expect(screen.getByRole("application")).toBeTruthy());
-  });
-
-  it("draws hostile names as text", async () => {
-    answers.module = modules({
-      rows: moduleRows({ name: [HOSTILE, "a", "b", "c"] }),
-      notes: [HOSTILE],
-    });
-    answers["module/flame"] = flame({ rows: flameRows({ name: [HOSTILE, "a", "b", "c"] }) });
-    show({ show: "table" });
-    await waitFor(() =>
-      expect(screen.getByRole("treegrid", { name: "Modules and operators" })).toBeTruthy(),
-    );
-    expect(document.querySelector("img")).toBeNull();
-    expect(plainHeads()).toEqual([]);
   });
 });
 

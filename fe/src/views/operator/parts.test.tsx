@@ -32,12 +32,6 @@ describe("OperatorCharts", () => {
     draw(Array.from({ length: 30 }, (_, i) => `op${i}`));
     expect(screen.getAllByText("other (25)")).toHaveLength(2);
   });
-
-  it("draws hostile names as text", () => {
-    draw([HOSTILE]);
-    expect(document.querySelector("img")).toBeNull();
-    expect(text()).toContain(HOSTILE);
-  });
 });
 
 it("chartTitle starts with a capital", () =>

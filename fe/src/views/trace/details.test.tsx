@@ -107,18 +107,6 @@ describe("Details", () => {
     fireEvent.click(screen.getByText(/^Show all arguments/));
     expect(text()).toContain("everything");
   });
-
-  it("draws hostile names, arguments and frames as text", () => {
-    const hostile = event(7, {
-      ref: ref(7, { name: HOSTILE }),
-      arguments: [{ name: HOSTILE, value: HOSTILE }],
-      stack: [HOSTILE],
-      thread: HOSTILE,
-    });
-    render(<Details on="GPU 0" payload={hostile} go={none} allArguments={none} links={null} />);
-    expect(document.querySelector("img")).toBeNull();
-    expect(text()).toContain(HOSTILE);
-  });
 });
 
 it.each([

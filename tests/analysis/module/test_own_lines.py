@@ -75,6 +75,59 @@ def test_packages_have_lines_of_their_own_where_they_are_asked_for() -> None:
     assert found[NAMES["scipy"]]["path_ns"] == 21 * US
 
 
+MINE = "/w/mine.py(7): backward"
+
+
+def _trained(sizes: list[int], thread: int, own: bool, numbers: bool) -> Trace:
+    """A step with a function of the model per size that calls an operator of so many µs, and the backward pass of each, three times as
+    long, last first: in the thread of the program or another one, in Python of its own or not, with the numbers of its forward or not.
+    """
+    lines = [f"/w/net.py({number}): forward" for number in range(len(sizes))]
+    length = 4 * sum(sizes) + 30 * len(sizes) + 40
+    entries = [
+        span("user_annotation", "ProfilerStep#1", 100, 1, 0, length),
+        span("python_function", NAMES["train"], 100, 1, 1, length - 2),
+    ]
+    at = 5
+    for number, (line, size) in enumerate(zip(lines, sizes, strict=True)):
+        args = {"Sequence number": number, "Fwd thread id": 0} if numbers else {}
+        entries.append(span("python_function", line, 100, 1, at, size + 4))
+        entries.append(span("cpu_op", "aten::mm", 100, 1, at + 1, size, **args))
+        at += size + 6
+    for number, size in reversed(list(enumerate(sizes))):
+        args = {"Sequence number": number, "Fwd thread id": 1} if numbers else {}
+        name, begin = "autograd::engine::evaluate_function: MmBackward0", at
+        entries.append(span("cpu_op", name, 100, thread, begin, 3 * size + 12, **args))
+        entries.append(span("cpu_op", "MmBackward0", 100, thread, begin + 1, 3 * size + 10, **args))
+        if own:
+            frame = span("python_function", MINE, 100, thread, begin + 2, 3 * size + 8)
+            entries.append(frame)
+        entries.append(span("cpu_op", "aten::mm", 100, thread, begin + 3, 3 * size))
+        at += 3 * size + 14
+    return trace_of(entries)
+
+
+@given(
+    sizes=st.lists(st.integers(1, 40), min_size=1, max_size=5),
+    thread=st.sampled_from([1, 2]),
+    own=st.booleans(),
+    numbers=st.booleans(),
+)
+def test_the_backward_pass_counts_at_the_lines_of_its_forward(
+    sizes: list[int], thread: int, own: bool, numbers: bool
+) -> None:
+    found = rows(_trained(sizes, thread, own, numbers))
+    for number, size in enumerate(sizes):
+        row = found[f"/w/net.py({number}): forward"]
+        there = 3 * size * (not own) * numbers
+        assert row["host_ns"] == (size + there + 12 * numbers) * US
+        # The path of the program's thread holds all that runs there.
+        if thread == 1:
+            assert row["path_ns"] >= (size + there) * US
+    if own:
+        assert found[MINE]["host_ns"] == 3 * sum(sizes) * US
+
+
 def test_a_thread_of_a_package_that_sleeps_has_no_line() -> None:
     drawing = """
     main  [ProfilerStep#1                  ]

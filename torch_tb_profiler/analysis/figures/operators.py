@@ -61,7 +61,7 @@ OPERATORS = DisplaySpec(
     'One row per operator (`by="name"`), per operator, input shapes and input types (`"shape"`),'
     ' and per call stack (`"stack"`).',
     (
-        _C("name", "code", "Operator", "Name, e.g. `aten::mm`.", "operator", width=232),
+        _C("name", "code", "Operator", "Name, e.g. `aten::mm`.", "operator", width=320),
         _C("input_shapes", "code", "Input shapes", _SHAPES, "input_shapes", True, width=240),
         _C("input_dtypes", "code", "", "`Input type` as JSON text.", optional=True, page=False),
         _C("stack", "texts", "Called from", _STACK, "call_stack", page=False),

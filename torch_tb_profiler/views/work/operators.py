@@ -67,7 +67,7 @@ def _sentences(rows: DisplayTable, device: str, over: str) -> list[str]:
     if not time[most]:
         return [over]
     [name] = rows.take(np.array([most])).texts("name")
-    where = f"on the {device}, in operators" if device else "in operators"
+    where = f"on the {device}" if device else "in operators on the host"
     return [leading_part(name or "", int(time[most]), int(time.sum()), where), over]
 
 

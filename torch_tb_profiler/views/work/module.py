@@ -84,7 +84,8 @@ def _leading_class(rows: DisplayTable, totals: ModuleTotals, device: str) -> Ite
     if not most:
         yield f"No module is known for the {format_ns(whole)} {where}."
     elif count == 1:
-        yield leading_part(f"{kind} itself", most, whole, where)
+        name = rows.texts("name")[kinds.index(kind)]
+        yield leading_part(f"{name} itself", most, whole, where)
     else:
         of_class = f"The {format_count(count)} {kind} modules themselves take"
         yield f"{of_class} {format_ns(most)} of {format_ns(whole)} {where}."

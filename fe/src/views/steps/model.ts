@@ -24,14 +24,11 @@ type StepRow = RowOf<StepCausesPayload["steps"]>;
 const timeOf = (row: StepRow, group: string): number =>
   (row as unknown as Record<string, number>)[`${group}_ns`] ?? -1;
 
-/** Share of a step from which on what is beside the path can be seen. */
-const SEEN = 0.01;
-
-/** The groups that take any time, on the path or beside it. */
+/** The groups that take any time on the path, or a part beside it that can be seen. */
 export function seriesOf({ device, steps, lanes }: StepCausesPayload): Series[] {
   const rows = rowsOf(steps);
   const beside = lanes.filter(({ time_ns }) =>
-    time_ns.some((ns, place) => ns > SEEN * (steps.wall_ns[place] ?? 0)),
+    time_ns.some((ns, place) => ns > 0.01 * (steps.wall_ns[place] ?? 0)),
   );
   return groupLooks(device).filter(
     ({ key }) =>

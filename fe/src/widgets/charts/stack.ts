@@ -65,7 +65,6 @@ export interface Slots {
   every: number;
 }
 
-/** Of a panel all bars are in sight as long as they can be told apart. */
 const NARROWEST = 1.5;
 /** Few bars share all the room, but none becomes a wall. */
 const WIDEST = 120;

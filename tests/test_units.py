@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 from collections.abc import Callable
 from functools import partial
@@ -52,3 +53,14 @@ def test_names_in_a_sentence_are_joined_as_people_join_them(count: int) -> None:
 
 def test_a_limit_is_printed_as_it_was_set() -> None:
     assert [units.format_limit(limit) for limit in (0.01, 0.05, 0.07)] == ["1 %", "5 %", "7 %"]
+
+
+def test_no_line_breaks_between_a_number_and_any_unit_that_is_printed() -> None:
+    draw = random.Random(8)
+    for _ in range(200):
+        value = draw.uniform(1, 1000) * 10 ** draw.randint(0, 15)
+        told = [units.format_ns(value), units.format_bytes(value), units.format_share(value % 1)]
+        told += [units.format_rate(value, unit) for unit in ("FLOP", "FLOP/s", "B/s")]
+        for text in told:
+            assert " " not in units.unbroken(text), text
+            assert units.unbroken(text).replace(units.NO_BREAK, " ") == text

@@ -51,7 +51,7 @@ def format_ns(ns: float | None) -> str:
     return _quantity(ns, _TIME_STEPS) if _known(ns) else UNKNOWN
 
 
-_BEFORE_UNIT = regex(r"(?<=\d) (?=(?:[pnµm]?s|[kKMGT]?i?B|%)(?!\w))")
+_BEFORE_UNIT = regex(r"(?<=\d) (?=(?:[pnµm]?s|[kKMGTPE]?i?(?:B|FLOP)(?:/s)?|%)(?!\w))")
 NO_BREAK = "\u00a0"
 
 

@@ -44,7 +44,7 @@ def test_the_run_of_an_iteration_in_the_logdir_is_the_logdir() -> None:
 def test_stages_of_a_server_are_spans_and_its_front_end_is_no_rank() -> None:
     stages = [f"1758012345.5-TP-{tp}-{stage}.trace.json.gz" for tp in (0, 1) for stage in "DE"]
     found = arranged(*stages, f"host_7.async_llm.{NS}.pt.trace.json.gz")
-    times = [f"{n} · {stage} · 2025-09-16 08:45:45 UTC" for n, stage in ((1, "D"), (2, "E"))]
+    times = [f"{n} · {stage} · 16 September 2025 08:45" for n, stage in ((1, "D"), (2, "E"))]
     workers = shape(found)["logs"]
     assert workers.pop("host_7.async_llm")[0] is None
     assert workers == {"TP-0": (0, times), "TP-1": (1, times)}

@@ -310,12 +310,12 @@ def test_files_of_one_rank_folder_have_distinct_names() -> None:
 @pytest.mark.parametrize(
     ("span", "label"),
     [
-        ("1623143089861", "3 · 2021-06-08 09:04:49 UTC"),
-        ("1752829956515000000", "3 · 2025-07-18 09:12:36 UTC"),
+        ("1623143089861", "3 · 8 June 2021 09:04"),
+        ("1752829956515000000", "3 · 18 July 2025 09:12"),
         ("1102", "3 · 1102"),
         ("iteration_10", "3 · iteration_10"),
-        ("train_actor.1752829956515000000", "3 · train_actor · 2025-07-18 09:12:36 UTC"),
-        ("1758012345.678901-DECODE", "3 · DECODE · 2025-09-16 08:45:45 UTC"),
+        ("train_actor.1752829956515000000", "3 · train_actor · 18 July 2025 09:12"),
+        ("1758012345.678901-DECODE", "3 · DECODE · 16 September 2025 08:45"),
         ("", "3"),
     ],
 )

@@ -24,6 +24,7 @@ import msgspec
 
 from torch_tb_profiler.data_rows import rows_beside
 from torch_tb_profiler.patterns import regex
+from torch_tb_profiler.units import format_date
 
 RankSource = Literal["distributedInfo", "file name", "order"]
 """What tells a rank: the file itself, its name, or, as a guess, the order of names."""
@@ -239,7 +240,7 @@ def span_label(position: int, span: str) -> str:
     called = " ".join(
         filter(None, (part.strip("-_.") for part in (span[: match.start()], span[match.end() :])))
     )
-    time = f"{written:%Y-%m-%d %H:%M:%S} UTC"
+    time = format_date(int(written.timestamp()) * 10**9, time=True)
     return " · ".join(filter(None, (str(position + 1), called, time)))
 
 

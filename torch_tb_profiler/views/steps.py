@@ -53,6 +53,11 @@ def summed_over(facts: Facts, selection: Selection) -> str:
     return f"Sums over {f'all {of}' if chosen == of else f'the {chosen} chosen'} steps."
 
 
+def leading_part(name: str, part_ns: int, whole_ns: int, whole: str) -> str:
+    """``aten::mm takes 13.3 ms of 50.6 ms in operators.``: what a table of times says first."""
+    return f"{name} takes {format_ns(part_ns)} of {format_ns(whole_ns)} {whole}."
+
+
 def first_steps(n: int) -> Ints:
     """Where each row begins among ``n`` steps; all rows but the last one hold equally many."""
     return block_begins(n, MOST_STEP_ROWS)

@@ -396,11 +396,12 @@ class FrameTree(Wire, frozen=True, kw_only=True):
 
 class OperatorPayload(Wire, frozen=True, kw_only=True):
     """Route ``/operator``. ``pooled`` rows beyond the limit stand together in the last row, named
-    ``other``. ``stacks``: grouped by stack, each row's stack in ``frames``; else empty. ``over``: which steps the sums are of.
+    ``other``. ``stacks``: grouped by stack, each row's stack in ``frames``; else empty. ``sentences``: what takes
+    most, and which steps the sums are of.
     """
 
     group: OperatorGroup
-    over: str
+    sentences: list[str]
     has_device: bool
     vocabulary: Vocabulary
     rows: OperatorsTable
@@ -456,10 +457,10 @@ class MeasuredCounters(Wire, frozen=True, kw_only=True):
 
 
 class KernelPayload(Wire, frozen=True, kw_only=True):
-    """Route ``/kernel``. ``over``: which steps the sums are of. ``measured``: of kernels by name, empty without counters."""
+    """Route ``/kernel``. ``sentences``: what takes most, and which steps the sums are of. ``measured``: of kernels by name, empty without counters."""
 
     group: KernelGroup
-    over: str
+    sentences: list[str]
     vocabulary: Vocabulary
     rows: KernelsTable
     measured: MeasuredCounters

@@ -131,7 +131,7 @@ export interface PathStrip {
   glyph: Glyph;
 }
 
-/** Route `/critical_path`. `headline`: the largest part in words; `contrast`: what takes a much larger, or smaller, part of the path than of all time. `strips`: the paths of the selected steps, of more than three that of the median one. What a kind is called is the label of its column in `steps`. */
+/** Route `/critical_path`. `headline`: the largest part in words; `contrast`: what takes a much larger, or smaller, part of the path than of all time. `strips`: the paths of the selected steps, of more than three that of the median one; `parts`: what those that are drawn are made of. What a kind is called is the label of its column in `steps`. */
 export interface CriticalPathPayload {
   subject: Subject;
   vocabulary: Vocabulary;
@@ -708,7 +708,7 @@ export interface Told {
   left_ns: number | null;
 }
 
-/** Route `/findings`, the one to act on first. `steps` were analysed: the selected ones; where all are, cold and cut ones are left out, if others are there. `median` is the row of the one that speaks for them, of `step_ns`; all savings are of it. On average they take `mean_ns`. `about`: kind of run, device and step in words. `line`: the line that `detail` names, with its folders. `totals`: one per certainty that occurs; `together`: why what they save differs from the sum of the findings, empty where it does not. `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer, `detail` what follows it: where, and what then. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
+/** Route `/findings`, the one to act on first. `steps` were analysed: the selected ones; where all are, cold and cut ones are left out, if others are there. `median` is the row of the one that speaks for them, of `step_ns`; what saves time in each of them is told of it, what happens in some of a step of its own (`Finding.step`). On average they take `mean_ns`. `about`: kind of run, device and step in words. `line`: the line that `detail` names, with its folders. `totals`: one per certainty that occurs; `together`: why what they save differs from the sum of the findings, empty where it does not. `healthy`: nothing above the threshold of 2 % of the step, the profiler's own doing left out, and enough was recorded to say so. `headline` is the one-sentence answer, `detail` what follows it: where, and what then. `unsure`: what could not be judged and why. `progress`: below 1 while other workers of the run are read, which may add who keeps this one waiting: ask again. */
 export interface FindingsPayload {
   subject: Subject;
   headline: string;
@@ -1511,10 +1511,10 @@ export interface FrameTree {
   frame: string[];
 }
 
-/** Route `/operator`. `pooled` rows beyond the limit stand together in the last row, named `other`. `stacks`: grouped by stack, each row's stack in `frames`; else empty. `over`: which steps the sums are of. */
+/** Route `/operator`. `pooled` rows beyond the limit stand together in the last row, named `other`. `stacks`: grouped by stack, each row's stack in `frames`; else empty. `sentences`: what takes most, and which steps the sums are of. */
 export interface OperatorPayload {
   group: OperatorGroup;
-  over: string;
+  sentences: string[];
   has_device: boolean;
   vocabulary: Vocabulary;
   rows: OperatorsTable;
@@ -1558,10 +1558,10 @@ export interface MeasuredCounters {
   values: ((number | null)[])[];
 }
 
-/** Route `/kernel`. `over`: which steps the sums are of. `measured`: of kernels by name, empty without counters. */
+/** Route `/kernel`. `sentences`: what takes most, and which steps the sums are of. `measured`: of kernels by name, empty without counters. */
 export interface KernelPayload {
   group: KernelGroup;
-  over: string;
+  sentences: string[];
   vocabulary: Vocabulary;
   rows: KernelsTable;
   measured: MeasuredCounters;
@@ -1704,13 +1704,13 @@ export interface ModuleTotals {
   backward_outside: number;
 }
 
-/** Route `/module`. `steps`: how many steps the sums are over. */
+/** Route `/module`. `sentences`: the class of modules that takes most, and which steps the sums are of. */
 export interface ModulePayload {
   source: ModuleSource;
   has_device: boolean;
   has_backward: boolean;
   vocabulary: Vocabulary;
-  steps: number;
+  sentences: string[];
   rows: ModulesTable;
   totals: ModuleTotals;
   notes: string[];

@@ -42,6 +42,33 @@ def test_each_measure_is_one_of_the_figures() -> None:
     assert (measured(figures, "step") == 1000).all()
 
 
+def test_lateness_to_collectives_at_once_counts_once_and_fits_into_the_step() -> None:
+    draw = np.random.default_rng(5)
+    for _ in range(20):
+        begins = np.sort(draw.integers(0, 300, size=6)).tolist()
+        after = draw.integers(100, 900, size=6).tolist()
+        ranks = []
+        for number in (0, 1):
+            calls = [
+                Call(
+                    "all_reduce",
+                    begin + number * late,
+                    2000 - begin - number * late,
+                    sequence=place,
+                    step=0,
+                )
+                for place, (begin, late) in enumerate(zip(begins, after, strict=True))
+            ]
+            shares = np.array([[600], [100], [200], [100]])
+            ranks.append(replace(rank_of(number, calls, steps=range(1)), shares=shares))
+        figures = run_figures(ranks)
+        [[first], [second]] = measured(figures, "late").tolist()
+        pairs = zip(begins, after, strict=True)
+        covered = {moment for begin, late in pairs for moment in range(begin, begin + late)}
+        assert (first, second) == (0, min(len(covered), 1000))
+        assert second < sum(after)
+
+
 def test_what_was_not_divided_is_unknown_and_not_nothing() -> None:
     figures = run_figures([rank_of(0, [Call("all_reduce", 10, 50)])])
     assert measured(figures, "waiting").tolist() == [[-1]]

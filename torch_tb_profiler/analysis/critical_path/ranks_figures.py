@@ -126,9 +126,13 @@ def ranks_table(segments: RanksSegments, workers: Sequence[tuple[int | None, str
     )
 
 
-def ranks_kinds(segments: RanksSegments, window: Window | None = None) -> DisplayTable:
-    """What the path is made of, or what of it lies in a window, the most first."""
+def ranks_kinds(
+    segments: RanksSegments, window: Window | None = None, steps: Ints | None = None
+) -> DisplayTable:
+    """What the path, or that of some ``steps``, is made of, or what of it lies in a window, the most first."""
     time = _time(segments, window)
+    if steps is not None:
+        time = np.where(np.isin(segments.step, steps), time, 0)
     return kinds_of(segments.strings, segments.cause, time, (time > 0).astype(np.int64))
 
 

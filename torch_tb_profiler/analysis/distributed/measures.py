@@ -41,7 +41,12 @@ def measured(figures: RunFigures, measure: Measure) -> Ints:
         return figures.overlap[_OVERLAP[measure]]
     parts = figures.waiting
     undivided = (parts["unsplit"] > 0) & (parts["waiting"] + parts["transfer"] == 0)
-    return np.where(undivided, -1, parts[measure])
+    found = np.where(undivided, -1, parts[measure])
+    if measure != "late":
+        return found
+    # What began before the step is no part of it.
+    length = step_times(figures)
+    return np.where(length >= 0, np.minimum(found, length), found)
 
 
 def step_times(figures: RunFigures) -> Ints:

@@ -187,7 +187,7 @@ def waiting_shares(
     ranks: Sequence[Rank], steps: CommonSteps, matches: Matches, waits: Waits, judged: Mask
 ) -> dict[str, Ints]:
     """Waiting, transfer, unsplit and late, int64 ns (ranks, steps); −1 for missing steps. ``judged``: the matches that tell who
-    is late.
+    is late: so long at least one of a step has begun on another rank and not on this one.
     """
     shape = (len(ranks), len(steps.names))
     shares_by_name = {
@@ -198,11 +198,11 @@ def waiting_shares(
         shares = split(
             rank.start, rank.end, own_waits(index, len(rank), matches, waits), step, shape[1]
         )
-        late = np.zeros(shape[1], np.int64)
         entry = matches.of_rank(index)
-        entry = entry[judged[matches.match[entry]]]
-        late_step = step[matches.row[entry]]
-        np.add.at(late, late_step[late_step >= 0], waits.late[entry[late_step >= 0]])
+        entry = entry[judged[matches.match[entry]] & (step[matches.row[entry]] >= 0)]
+        begin = waits.start[entry]
+        # Collectives that wait at the same time are late once.
+        late = covered(begin - waits.late[entry], begin, step[matches.row[entry]], shape[1])
         has_step = mask_of(shape[1], steps.place[index][steps.place[index] >= 0])
         for name, values in {**asdict(shares), "late": late}.items():
             shares_by_name[name][index, has_step] = values[has_step]

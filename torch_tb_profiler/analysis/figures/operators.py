@@ -59,7 +59,7 @@ OPERATORS = DisplaySpec(
     ' and per call stack (`"stack"`).',
     (
         *display_columns("""
-    name          code   Operator      term=operator width=232               Name, e.g. `aten::mm`.
+    name          code   Operator      term=operator width=320               Name, e.g. `aten::mm`.
     input_shapes  code   Input shapes  term=input_shapes optional width=240  `Input Dims` as JSON text; missing where not recorded.
     input_dtypes  code   -             optional unsent                       `Input type` as JSON text.
     stack         texts  Called from   term=call_stack unsent                Tuple of `file(line): function`, innermost first; empty where none was recorded.

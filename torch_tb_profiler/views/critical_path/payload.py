@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
+import msgspec
 import numpy as np
 
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS, groups_of_causes
@@ -30,6 +31,7 @@ from torch_tb_profiler.analysis.figures.median_step import median_step
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.operators import operators_have_device_time
 from torch_tb_profiler.analysis.figures.selection import Selection
+from torch_tb_profiler.store.columns import Ints
 from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
@@ -59,7 +61,7 @@ class PathStrip(Wire, frozen=True, kw_only=True):
 class CriticalPathPayload(Wire, frozen=True, kw_only=True):
     """Route ``/critical_path``. ``headline``: the largest part in words; ``contrast``: what takes a much larger,
     or smaller, part of the path than of all time. ``strips``: the paths of the selected steps, of more than
-    three that of the median one. What a kind is called is the label of its column in ``steps``.
+    three that of the median one; ``parts``: what those that are drawn are made of. What a kind is called is the label of its column in ``steps``.
     """
 
     subject: Subject
@@ -139,25 +141,30 @@ def critical_path_payload(
     facts: Facts, insight: Insight, selection: Selection, lanes: Callable[[], LaneWork]
 ) -> CriticalPathPayload:
     """What the ends of the selected steps waited for. ``lanes``: what the trace shows of its lanes."""
-    parts = kind_table(facts, insight, selection)
+    drawn = _drawn(facts, selection)
+    parts = kind_table(facts, insight, drawn)
     return CriticalPathPayload(
         subject=subject_of(facts, selection.steps),
         vocabulary=vocabulary(facts),
-        headline=headline(facts, insight, selection, parts),
+        headline=headline(facts, insight, drawn, parts, len(selection.steps)),
         contrast=contrast(facts, insight, selection),
         parts=wire_columns(parts),
         steps=wire_columns(step_rows(step_causes(facts, insight, selection))),
-        strips=_strips(facts, insight, selection, lanes),
+        strips=_strips(facts, insight, drawn.steps, lanes),
         missing=missing(absent(facts), ("host", "device", "stacks")),
     )
 
 
+def _drawn(facts: Facts, selection: Selection) -> Selection:
+    """The steps that are drawn, and that the figures beside them are of."""
+    if len(selection.steps) <= MOST_STRIPS:
+        return selection
+    return msgspec.structs.replace(selection, steps=np.array([median_step(facts, selection.steps)]))
+
+
 def _strips(
-    facts: Facts, insight: Insight, selection: Selection, lanes: Callable[[], LaneWork]
+    facts: Facts, insight: Insight, drawn: Ints, lanes: Callable[[], LaneWork]
 ) -> list[PathStrip]:
-    drawn = selection.steps
-    if len(drawn) > MOST_STRIPS:
-        drawn = np.array([median_step(facts, drawn)])
     paths = {step: step_segments(facts, insight, step) for step in drawn.tolist()}
     return [
         path_strip(facts, step, path, lanes()) for step, path in paths.items() if len(path.start)
@@ -278,9 +285,11 @@ def contrast(facts: Facts, insight: Insight, selection: Selection) -> list[str]:
 
 
 def headline(
-    facts: Facts, insight: Insight, selection: Selection, parts: DisplayTable
+    facts: Facts, insight: Insight, selection: Selection, parts: DisplayTable, chosen: int
 ) -> list[str]:
-    """``GPU compute takes 5.97 ms of a step of 6.47 ms.``: the group that takes most of the path, and what of it most."""
+    """``GPU compute takes 5.97 ms of the median step of 6.47 ms.``: the group that takes most of the path, and what of it
+    most. ``chosen``: of how many steps those of the selection are drawn.
+    """
     if not parts.n:
         return []
     steps, each = max(len(selection.steps), 1), parts["path_ns"].astype(np.int64)
@@ -290,7 +299,8 @@ def headline(
     time, total = (format_ns(int(some.sum()) / steps) for some in (each[group == most], each))
     device = vocabulary(facts).device if facts.summary.has_device else "CPU"
     name = group_label(list(GROUPS)[most], device)
-    step = f"the {total} step" if steps == 1 else f"a step of {total}"
+    only = f"the {total} step" if chosen <= 1 else f"the median step of {total}"
+    step = only if steps == 1 else f"a step of {total}"
     sentences = [f"{name} takes {time} of {step}."]
     kind = parts["kind"][int(np.flatnonzero(group == most)[0])]
     largest = largest_part(facts, insight, selection, kind)

@@ -111,7 +111,7 @@ def ranks_path_payload(run: RanksOfRun | None, progress: float) -> RanksPathPayl
     if run is None:
         empty: dict[str, list[Any]] = {"kind": [], "path_ns": [], "share": [], "segments": []}
         return RanksPathPayload(progress=progress, parts=empty)
-    parts = ranks_kinds(run.segments)
+    parts = ranks_kinds(run.segments, steps=np.array([strip.step for strip in run.strips]))
     return RanksPathPayload(
         progress=progress,
         subject=subject_of_job((one.worker for one in run.workers), run.known),

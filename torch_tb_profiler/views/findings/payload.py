@@ -121,11 +121,13 @@ def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0)
     # A file of allocations alone has an answer of its own.
     allocations_alone = "events" in lacking
     if allocations_alone:
-        from torch_tb_profiler.views.memory.headline import memory_headline
+        from torch_tb_profiler.views.memory.headline import memory_about, memory_headline
 
         answer = Answer(*memory_headline(source.trace, facts, source.insight))
+        about = memory_about(source.trace, facts, source.insight)
     else:
         answer = answer_of(path, analysis, words, texts)
+        about = about_text(facts, analysis, _row_told(analysis, answer))
         said = bool(analysis["others"]) and answer.headline.endswith(f"{analysis['others']}.")
         kinds = kinds_text(facts, others, said)
         answer = msgspec.structs.replace(
@@ -138,7 +140,7 @@ def _payload(source: Source, analysis: Mapping[str, Any], progress: float = 1.0)
         detail=answer.detail,
         told=_with_subject(source, analysis, answer),
         line=answer.line or None,
-        about="" if allocations_alone else about_text(facts, analysis, _row_told(analysis, answer)),
+        about=about,
         median=next(iter(analysis["rows"]), None),
         healthy=not costly(findings)
         and judged(analysis, findings)

@@ -98,7 +98,8 @@ class Told(Wire, frozen=True, kw_only=True):
 class FindingsPayload(Wire, frozen=True, kw_only=True):
     """Route ``/findings``, the one to act on first. ``steps`` were analysed: the
     selected ones; where all are, cold and cut ones are left out, if others are there. ``median`` is the row of the one that
-    speaks for them, of ``step_ns``; all savings are of it. On average they take ``mean_ns``. ``about``: kind of run,
+    speaks for them, of ``step_ns``; what saves time in each of them is told of it, what happens in some of a step of its own
+    (``Finding.step``). On average they take ``mean_ns``. ``about``: kind of run,
     device and step in words. ``line``: the line that ``detail`` names, with its folders. ``totals``: one per
     certainty that occurs; ``together``: why what they save differs from the sum of the findings, empty where it does not.
 

@@ -10,7 +10,7 @@ from torch_tb_profiler.analysis.memory.live_memory import live_memory_at
 from torch_tb_profiler.analysis.memory.shortage import shortage_of, shortage_sentences
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.model import Facts, Trace
-from torch_tb_profiler.units import format_bytes
+from torch_tb_profiler.units import format_bytes, format_ns
 from torch_tb_profiler.views.memory.devices import HOST, device_names, in_order
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 
@@ -23,6 +23,25 @@ _CALLS = {
     "mtia": "torch.mtia.record_memory_history()",
 }
 """What records a history, by the allocator that wrote the snapshot; ROCm's is that of CUDA."""
+
+
+def memory_about(trace: Trace, facts: Facts, insight: Insight) -> str:
+    """``GPU 0 at its peak, 1.30 ms after the first record · memory snapshot``: what the headline is of."""
+    failures, _ = failed_allocations(trace, facts, insight, 1)
+    devices = insight["memory_devices"]
+    if not devices.n:
+        return ""
+    row = in_order(devices)[0]
+    if failures:
+        row = failures[0].device if failures[0].device >= 0 else row
+        when = ", when the allocation failed"
+    elif not devices["records"][row]:
+        when = ", when the file was written"
+    else:
+        after = f", {format_ns(int(devices['peak_time'][row]))} after the first record"
+        when = f" at its peak{'' if trace.defects[_UNTIMED] else after}"
+    file = "memory snapshot" if insight.about["memory_source"] == "snapshot" else "memory records"
+    return f"{device_names(devices, vocabulary(facts))[row]}{when} · {file}"
 
 
 def memory_headline(trace: Trace, facts: Facts, insight: Insight) -> tuple[str, str]:
@@ -47,15 +66,25 @@ def peak_sentence(
     insight: Insight, row: int, name: str, capacity: int | None, timed: bool = True
 ) -> str:
     """``GPU 0 peaked at 51.1 GiB of 79.2 GiB (56.9 GiB reserved).``; ``capacity``: what the device has, bytes."""
-    devices, held = insight["memory_devices"], live_memory_at(insight, row, None)
+    devices, reserved = insight["memory_devices"], reserved_then(insight, row)
     recorded = bool(devices["records"][row])
-    reserved = held.reserved if recorded else int(devices["peak_reserved"][row])
     of_all = f" of {format_bytes(capacity)}" if capacity else ""
     beside = f" ({format_bytes(reserved)} reserved)" if reserved > 0 else ""
     holds = "peaked at" if recorded else "holds"
     now = " now" if insight.about["memory_source"] == "snapshot" else ""
     when = ("" if timed else ", at an unknown time") if recorded else f"{now}, without a history"
     return f"{name} {holds} {format_bytes(int(devices['peak'][row]))}{of_all}{beside}{when}."
+
+
+def reserved_then(insight: Insight, row: int) -> int:
+    """Bytes that a device had reserved when it held most; of a file without a history the most that is known."""
+    devices = insight["memory_devices"]
+    recorded = bool(devices["records"][row])
+    return (
+        live_memory_at(insight, row, None).reserved
+        if recorded
+        else int(devices["peak_reserved"][row])
+    )
 
 
 def call_for_history(trace: Trace, insight: Insight) -> str:

@@ -20,7 +20,7 @@ from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.units import format_bytes, format_count, format_ns, format_share
 from torch_tb_profiler.views.display_wire import wire_columns
 from torch_tb_profiler.views.memory.devices import HOST, device_names, in_order
-from torch_tb_profiler.views.memory.headline import call_for_history, peak_sentence
+from torch_tb_profiler.views.memory.headline import call_for_history, peak_sentence, reserved_then
 from torch_tb_profiler.views.memory.wire import (
     Knowledge,
     MemoryCurvePayload,
@@ -141,7 +141,7 @@ def _headline(insight: Insight, row: int, name: str, capacity: int | None, call:
         return [first, call]
     devices = insight["memory_devices"]
     reserved, besides = int(devices["peak_reserved"][row]), ""
-    if reserved > 0 and f"({format_bytes(reserved)} reserved)" not in first:
+    if reserved > 0 and format_bytes(reserved) != format_bytes(reserved_then(insight, row)):
         share = f", {format_share(reserved / capacity)}" if capacity else ""
         besides = f"; at most {format_bytes(reserved)} was reserved{share}"
     return [first, f"It was at {format_ns(int(devices['peak_time'][row]))}{besides}."]

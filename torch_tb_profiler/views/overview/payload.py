@@ -199,9 +199,10 @@ def _device_facts(
     hint = "Known from the names of kernels: at least so much."
     yield capitalised(words.matrix_cores), matrix and f"{matrix} of kernel time", hint
     kernels = kernel_rows(facts, selection, "name")
-    calls, time = int(kernels["calls"].sum()), int(kernels["total_ns"].sum())
-    told = f"{format_count(calls)}, {format_ns(time)}" if calls else ""
-    yield "Kernels", told, "Of these steps: how many, and how long they take in all."
+    calls, steps = int(kernels["calls"].sum()), max(len(selection.steps), 1)
+    told = format_count(round(calls / steps)) if calls else ""
+    each = steps > 1 and not selection.whole
+    yield "Kernels", f"{told} per step" if told and each else told, "Launched in these steps."
 
 
 def _range(shares: Sequence[float | None]) -> str:

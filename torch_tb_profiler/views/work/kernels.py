@@ -11,7 +11,7 @@ from torch_tb_profiler.analysis.figures.unique_labels import unique_labels
 from torch_tb_profiler.store.model import Facts
 from torch_tb_profiler.untrusted import prepared
 from torch_tb_profiler.views.display_wire import wire_columns
-from torch_tb_profiler.views.steps import summed_over
+from torch_tb_profiler.views.steps import leading_part, summed_over
 from torch_tb_profiler.views.wire import (
     Attribution,
     KernelPayload,
@@ -44,9 +44,17 @@ def kernel_payload(
     words = vocabulary(facts)
     full, short = ([text or "" for text in rows.texts(key)] for key in ("name", "short_name"))
     rows = rows.with_columns(short_name=unique_labels(full, short))
+    time = rows["total_ns"]
     return KernelPayload(
         group=group,
-        over=summed_over(facts, selection),
+        sentences=[
+            leading_part(
+                rows.texts("short_name")[0] or "", int(time[0]), int(time.sum()), "in kernels"
+            ),
+            summed_over(facts, selection),
+        ]
+        if rows.n
+        else [],
         vocabulary=words,
         rows=wire_columns(rows.head(limit)),
         measured=measured,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+
 from torch_tb_profiler.analysis.figures.missing_data import absent
 from torch_tb_profiler.analysis.figures.selection import Selection
 from torch_tb_profiler.analysis.module.modules import (
@@ -14,11 +17,13 @@ from torch_tb_profiler.analysis.module.modules import (
 from torch_tb_profiler.analysis.module.named_modules import GRAPH
 from torch_tb_profiler.analysis.module.table import module_table
 from torch_tb_profiler.store.columns import unique_values
+from torch_tb_profiler.store.display import DisplayTable
 from torch_tb_profiler.store.insight import Insight
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Facts
-from torch_tb_profiler.units import format_count
+from torch_tb_profiler.units import format_count, format_ns
 from torch_tb_profiler.views.display_wire import wire_columns
+from torch_tb_profiler.views.steps import leading_part, summed_over
 from torch_tb_profiler.views.words.texts import missing
 from torch_tb_profiler.views.words.vocabulary import vocabulary
 from torch_tb_profiler.views.work.module_wire import ModulePayload, ModuleTotals
@@ -38,19 +43,52 @@ def module_payload(
         tree, sums = cut, module_sums(insight, cut, selection)
     has_device = facts.summary.has_device
     source = about["module_source"]
+    words, totals = vocabulary(facts), _totals(sums, about["backward"])
+    rows = module_table(facts, insight, tree, sums)
     return ModulePayload(
         source=source,
         has_device=has_device,
         has_backward=bool((paths["backward"] == 1).any()),
-        vocabulary=vocabulary(facts),
-        steps=len(selection.steps),
-        rows=wire_columns(module_table(facts, insight, tree, sums)),
-        totals=_totals(sums, about["backward"]),
+        vocabulary=words,
+        sentences=[
+            *_leading_class(rows, totals, words.device if has_device else ""),
+            summed_over(facts, selection),
+        ]
+        if rows.n
+        else [],
+        rows=wire_columns(rows),
+        totals=totals,
         notes=_notes(insight),
         missing=missing(
             (*absent(facts), *(() if source else ("modules",))), ("host", "device", "modules")
         ),
     )
+
+
+def _leading_class(rows: DisplayTable, totals: ModuleTotals, device: str) -> Iterator[str]:
+    """Modules of which class take most themselves, of the accelerator's time, of the host's where ``device`` is empty."""
+    side = "device" if device else "host"
+    whole = totals.module_device_ns + totals.outside_device_ns + totals.unattributed_device_ns
+    if not device:
+        whole = totals.module_host_ns + totals.outside_host_ns
+    own = rows[f"forward_{side}_self_ns"] + rows[f"backward_{side}_self_ns"]
+    time: Counter[str] = Counter()
+    # A class that is not known is like no other.
+    kinds = [
+        kind or name or "" for kind, name in zip(*map(rows.texts, ("kind", "name")), strict=True)
+    ]
+    for kind, taken in zip(kinds, own.tolist(), strict=True):
+        time[kind] += taken
+    [(kind, most)] = time.most_common(1)
+    count, where = kinds.count(kind), f"on the {device or 'host'}"
+    if not most:
+        yield f"No module is known for the {format_ns(whole)} {where}."
+    elif count == 1:
+        name = rows.texts("name")[kinds.index(kind)]
+        yield leading_part(f"{name} itself", most, whole, where)
+    else:
+        of_class = f"The {format_count(count)} {kind} modules themselves take"
+        yield f"{of_class} {format_ns(most)} of {format_ns(whole)} {where}."
 
 
 def _totals(sums: ModuleSums, backward: dict[str, int]) -> ModuleTotals:

@@ -31,13 +31,13 @@ class ModuleTotals(Wire, frozen=True, kw_only=True):
 
 
 class ModulePayload(Wire, frozen=True, kw_only=True):
-    """Route ``/module``. ``steps``: how many steps the sums are over."""
+    """Route ``/module``. ``sentences``: the class of modules that takes most, and which steps the sums are of."""
 
     source: ModuleSource
     has_device: bool
     has_backward: bool
     vocabulary: Vocabulary
-    steps: int
+    sentences: list[str]
     rows: Annotated[dict[str, Any], table_of(MODULES)]
     totals: ModuleTotals
     notes: list[str]

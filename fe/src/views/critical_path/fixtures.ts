@@ -43,7 +43,9 @@ export const strip = (over: Partial<PathStrip["glyph"]["stretches"]> = {}): Path
 export const payload = (over: Partial<CriticalPathPayload> = {}): CriticalPathPayload =>
   reply("critical_path", GPU, {
     contrast: ["relu takes 40 % of the kernel time, but 1 % of the critical path."],
-    parts: rowsOf(RECORDED.parts, [0, 8], { path_ns: [150, 50], share: [0.75, 0.25] }),
+    parts: rowsOf(RECORDED.parts, [0, 1], {
+      ...{ kind: ["kernel", "python"], path_ns: [150, 50], share: [0.75, 0.25] },
+    }),
     steps: rowsOf(RECORDED.steps, [1, 2]),
     strips: [strip()],
     ...over,

@@ -21,8 +21,6 @@ interface PathGlyphsProps extends Pick<ViewProps, "hrefOf" | "selection"> {
   device: string;
   range: Range | null;
   onRange: (range: Range | null) => void;
-  /** How many steps the parts are of: the legend has their mean. */
-  steps: number;
   /** What the legend sums up, where it is not the whole. */
   within?: Parts | undefined;
   /** Whether the section that lists what is on the path is another one. */
@@ -32,7 +30,7 @@ interface PathGlyphsProps extends Pick<ViewProps, "hrefOf" | "selection"> {
 type RankOf = (worker: number) => string;
 
 export function PathGlyphs(props: PathGlyphsProps) {
-  const { payload, device, steps, range, onRange, within, elsewhere, hrefOf, selection } = props;
+  const { payload, device, range, onRange, within, elsewhere, hrefOf, selection } = props;
   const { strips, workers } = payload;
   const rankOf = useMemo(
     () => workers && ((place: number): string => nameAt(workers, place)),
@@ -63,8 +61,8 @@ export function PathGlyphs(props: PathGlyphsProps) {
       <PathParts
         parts={(within ?? payload).parts}
         device={device}
-        steps={within ? 1 : steps}
-        all={within || steps > 1 || strips.length > 1 ? undefined : first?.glyph.all_ns}
+        steps={within ? 1 : strips.length}
+        all={within || strips.length > 1 ? undefined : first?.glyph.all_ns}
       />
       <div class="path-reading">
         {at ? <Reading {...at} device={device} rankOf={rankOf} /> : null}
@@ -75,7 +73,7 @@ export function PathGlyphs(props: PathGlyphsProps) {
               Whole path
             </Button>
           </>
-        ) : steps === 1 && strips.length === 1 ? (
+        ) : strips.length === 1 ? (
           <p class="path-key">
             <span aria-hidden="true" /> what the end of the step waited for: these add up to{" "}
             {formatTime(whole)}.{" "}
@@ -115,8 +113,7 @@ interface OneGlyphProps extends PathGlyphsProps {
 }
 
 function OneGlyph(props: OneGlyphProps) {
-  const { strip, payload, device, steps, size, scale, range, onRange, rankOf, onPoint, onOpen } =
-    props;
+  const { strip, payload, device, size, scale, range, onRange, rankOf, onPoint, onOpen } = props;
   const { glyph } = strip;
   const looks = useMemo(() => categoryLooks(device), [device]);
   const stretches = useMemo(
@@ -137,7 +134,11 @@ function OneGlyph(props: OneGlyphProps) {
       lanes={glyph}
       start={strip.start_ns}
       device={device}
-      label={glyphLabel(strip, groupTimes(steps > 1 ? null : payload, device), device)}
+      label={glyphLabel(
+        strip,
+        groupTimes(payload.strips.length > 1 ? null : payload, device),
+        device,
+      )}
       looks={looks}
       names={{
         device: (

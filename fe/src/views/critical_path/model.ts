@@ -108,11 +108,11 @@ export function spoken(
 
 export const meanOf = (steps: number): string => `mean of ${formatCount(steps)} steps`;
 
-/** Which of the chosen steps the strips draw, and what the legend's figures are of. */
-export function drawnText(name: string, drawn: number, steps: number): string {
-  if (steps < 2) return name;
-  return `${drawn < steps ? `${name}, the median, is drawn; ` : ""}figures: ${meanOf(steps)}`;
-}
+/** Which of the chosen steps are drawn, and so what the legend's figures are of. */
+export const drawnText = (name: string, drawn: number, steps: number): string =>
+  drawn > 1
+    ? `figures: ${meanOf(drawn)}`
+    : `${name}${steps > 1 ? `, the median of ${formatCount(steps)}` : ""}`;
 
 /** A glyph in words: the step, its path, and what the device did meanwhile. */
 export function glyphLabel(

@@ -29,7 +29,5 @@ export function PathOfStep({ all, step, children, ...props }: PathOfStepProps) {
   const whole = (ranks?.progress ?? 1) >= 1;
   if (error || (data && whole && !data.strips.length)) return null;
   if (!data?.strips.length) return children;
-  return (
-    <PathGlyphs {...props} payload={data} steps={1} range={range} onRange={setRange} elsewhere />
-  );
+  return <PathGlyphs {...props} payload={data} range={range} onRange={setRange} elsewhere />;
 }

@@ -107,13 +107,13 @@ describe("the choice", () => {
         .map(({ searchParams }) => [...searchParams.keys()]);
     await waitFor(() => expect(keys()).toEqual([["run", "worker", "span", "by"]]));
     fireEvent.click(screen.getByRole("radio", { name: "This rank" }));
-    await waitFor(() => expect(text()).toContain("GPU compute takes 5.08 ms"));
+    await waitFor(() => expect(text()).toContain("Waiting for a rank takes 4.52 ms"));
   });
 
   it("is not there for a single rank", async () => {
     listRun(1);
     show({});
-    await waitFor(() => expect(text()).toContain("GPU compute takes 5.08 ms"));
+    await waitFor(() => expect(text()).toContain("Waiting for a rank takes 4.52 ms"));
     expect(screen.queryByRole("radio", { name: "All ranks" })).toBeNull();
   });
 });

@@ -78,7 +78,6 @@ function Ranks(props: PageProps) {
       >
         <PathGlyphs
           {...props}
-          steps={payload.steps}
           device="GPU"
           range={range}
           onRange={rangeSetter(setParam)}

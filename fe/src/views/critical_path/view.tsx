@@ -75,7 +75,6 @@ function CriticalPathPage({ payload, ...props }: PageProps) {
       >
         <PathGlyphs
           {...{ ...props, payload, range }}
-          steps={payload.steps.step.length}
           device={lacks(payload.missing, "device") ? "CPU" : payload.vocabulary.device}
           onRange={rangeSetter(setParam)}
           within={range ? (rows.data ?? undefined) : undefined}

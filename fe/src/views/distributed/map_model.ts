@@ -171,10 +171,14 @@ export function costTexts({
   workers,
   costs,
 }: Pick<DistributedPayload, "workers" | "costs">): string[] {
-  return workers.map((_, place) =>
+  return workers.map((worker, place) =>
     costs
       .filter(({ worker }) => worker === place)
-      .map(({ held_ns, text }) => `${formatTime(held_ns)} ${text}`)
+      // Of many rows not all are labelled.
+      .map(
+        ({ held_ns, text }) =>
+          `${workers.length > MOST_OUT ? `${workerName(worker)}: ` : ""}${formatTime(held_ns)} ${text}`,
+      )
       .join("; "),
   );
 }

@@ -63,11 +63,9 @@ export function ranked(findings: readonly Finding[]): Record<"top" | "rest", Fin
 export function headingText({ findings, together, steps, healthy }: FindingsPayload): string {
   const { top } = ranked(findings);
   if (!top.length)
-    return healthy
-      ? "no known cause costs 2 % or more"
-      : "nothing was found in what could be checked";
+    return healthy ? "no known cause costs 2 % or more" : "no cause in what could be checked";
   const where =
-    steps < 2 ? "" : top.every(({ step }) => step === null) ? " per step" : " per marked step";
+    steps < 2 ? "" : top.every(({ step }) => step === null) ? " per step" : " in each marked step";
   return `saves${where}, simulated${together ? "; savings overlap" : ""}`;
 }
 

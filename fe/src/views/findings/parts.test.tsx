@@ -76,7 +76,7 @@ describe("what is said of them", () => {
   it("says in the heading whether the savings are of every step, and whether they overlap", () => {
     expect(headingText(findings())).toBe("saves per step, simulated");
     expect(headingText(findings([finding({ step: 3 })], { together: "Less." }))).toBe(
-      "saves per marked step, simulated; savings overlap",
+      "saves in each marked step, simulated; savings overlap",
     );
     expect(headingText(findings([finding()], { steps: 1 }))).toBe("saves, simulated");
     expect(headingText(findings([], { healthy: false }))).toContain("what could be checked");

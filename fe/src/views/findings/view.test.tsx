@@ -42,7 +42,7 @@ describe("Findings", () => {
 
   it("calls nothing healthy that could not be judged", () => {
     list(findings([], { healthy: false, unsure: ["Only the device was recorded."] }));
-    expect(text()).toContain("nothing was found in what could be checked");
+    expect(text()).toContain("no cause in what could be checked");
     expect(text()).toContain("1 check could not be made");
     cleanup();
     list(findings([]));

@@ -91,19 +91,12 @@ type PageProps = ViewProps & { payload: KernelPayload };
 
 function KernelPage(props: PageProps) {
   const { payload, setParam } = props;
-  const { rows } = payload;
   const unknown = useMemo(() => unattributed(payload), [payload]);
   const { kernels, with_operator } = payload.attribution;
-  const whole = rows.total_ns.reduce((sum, ns) => sum + ns, 0);
   const lost = kernels - with_operator;
   return (
     <>
-      <InShort
-        sentences={[
-          `${rows.short_name.slice(0, 1).join("")} takes ${formatTime(rows.total_ns[0])} of ${formatTime(whole)} in kernels.`,
-          payload.over,
-        ]}
-      />
+      <InShort sentences={payload.sentences} />
       <FindingsStrip {...props} view="kernel" />
       <MissingList missing={payload.missing} />
       <Panel

@@ -219,6 +219,7 @@ export function Shortage({ failure }: { failure: MemoryFailure }) {
         <div>
           <p>
             <span>allocated {allocated}</span>
+            {unused ? <span>reserved</span> : null}
             <span>free</span>
           </p>
           <div class="shortage-bar">

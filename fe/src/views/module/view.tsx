@@ -7,7 +7,7 @@ import { viewQuery, type ViewProps } from "../../state/view";
 import { Grid, Panel, Segmented } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { gridParams } from "../grid_params";
-import { Loaded, MissingList, Nothing } from "../loaded";
+import { InShort, Loaded, MissingList, Nothing } from "../loaded";
 import { TableView } from "../table_view";
 import { Totals } from "../totals";
 import { useColumns } from "../columns";
@@ -45,6 +45,7 @@ export function ModuleView(props: ViewProps) {
   );
   return (
     <>
+      {resource.data ? <InShort sentences={resource.data.sentences} /> : null}
       <FindingsStrip {...props} view="module" />
       {none ? null : (
         <Segmented
@@ -80,12 +81,7 @@ function Modules({ payload, ...props }: PageProps) {
   return (
     <>
       <MissingList missing={payload.missing} />
-      <Panel
-        title="Modules"
-        term="module"
-        note={payload.steps > 1 ? `sums over ${payload.steps} steps` : null}
-        flush="fill"
-      >
+      <Panel title="Modules" term="module" flush="fill">
         <div class="table-notes">
           <Totals parts={totalParts(payload)} />
           {payload.notes.map((note) => (

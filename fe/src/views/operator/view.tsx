@@ -5,7 +5,7 @@ import { viewQuery, type ViewProps } from "../../state/view";
 import { GridPanel } from "../../widgets";
 import { FindingsStrip } from "../findings/view";
 import { exactly, gridParams, onTimeline } from "../grid_params";
-import { MissingList, Nothing, viewOf } from "../loaded";
+import { InShort, MissingList, Nothing, viewOf } from "../loaded";
 import { lacks } from "../missing";
 import { Callers } from "../callers";
 import { chartsBeside } from "../chart_top";
@@ -31,6 +31,7 @@ function OperatorPage(props: PageProps) {
   const { rows, missing } = props.payload;
   return rows.name.length ? (
     <>
+      <InShort sentences={props.payload.sentences} />
       <FindingsStrip {...props} view="operator" />
       <MissingList missing={missing} />
       <OperatorTable {...props} />
@@ -66,7 +67,6 @@ function OperatorTable({ payload, ...props }: PageProps) {
     <GridPanel
       label="Operators"
       term="operator"
-      note={payload.over}
       fill
       columns={columns}
       rowKey={(row) => rowKey(payload, row)}

@@ -24,10 +24,16 @@ type StepRow = RowOf<StepCausesPayload["steps"]>;
 const timeOf = (row: StepRow, group: string): number =>
   (row as unknown as Record<string, number>)[`${group}_ns`] ?? -1;
 
-/** The groups that take any time. */
-export function seriesOf({ device, steps }: StepCausesPayload): Series[] {
+/** The groups that take any time on the path, or a part beside it that can be seen. */
+export function seriesOf({ device, steps, lanes }: StepCausesPayload): Series[] {
   const rows = rowsOf(steps);
-  return groupLooks(device).filter(({ key }) => rows.some((row) => timeOf(row, key) > 0));
+  const beside = lanes.filter(({ time_ns }) =>
+    time_ns.some((ns, place) => ns > 0.01 * (steps.wall_ns[place] ?? 0)),
+  );
+  return groupLooks(device).filter(
+    ({ key }) =>
+      beside.some(({ category }) => category === key) || rows.some((row) => timeOf(row, key) > 0),
+  );
 }
 
 const FLAGS = [

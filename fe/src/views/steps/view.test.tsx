@@ -168,6 +168,7 @@ it("names a step without a comparison and draws nothing", async () => {
 
 it("dims cold steps, marks odd ones, and shows unknown ones as unknown, not as 0", () => {
   const unknown = causes({
+    lanes: [],
     steps: steps({
       wall_ns: [500, 100, -1, 400],
       compute_ns: [100, 90, -1, 90],

@@ -193,15 +193,20 @@ interface CellBoxProps {
   box?: { current: SVGRectElement | null };
 }
 
+/** A lower cell would be all frame. */
+const LOW = 12;
+
 function CellBox({ class: name, x, y, cells: { width, height }, box }: CellBoxProps) {
+  const low = height < LOW;
   return (
     <rect
       {...(box ? { ref: box } : {})}
       class={name}
       x={x * width + 1}
-      y={y * height + 1}
+      y={y * height + (low ? 0 : 1)}
       width={Math.max(1, width - 4)}
-      height={Math.max(1, height - 4)}
+      height={Math.max(1, height - (low ? 1 : 4))}
+      style={low ? { strokeWidth: 1 } : {}}
     />
   );
 }

@@ -65,7 +65,7 @@ export interface Slots {
   every: number;
 }
 
-const NARROWEST = 7;
+const NARROWEST = 1.5;
 /** Few bars share all the room, but none becomes a wall. */
 const WIDEST = 120;
 const LABEL_GAP = 10;

@@ -16,11 +16,11 @@ _PERIODS = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 20)), max_size=
 
 
 def _segments(lengths: list[list[int]]) -> HostSegments:
-    edges = [np.cumsum([5 * track, *own]) if own else [] for track, own in enumerate(lengths)]
+    bounded = ([5 * track, *own] if own else [] for track, own in enumerate(lengths))
+    edges = [np.cumsum(np.array(own, np.int64)) for own in bounded]
     bounds = np.cumsum([0, *map(len, edges)])
     nothing = np.zeros(max(int(bounds[-1]) - 1, 0), np.int32)
-    every = np.concatenate(edges).astype(np.int64)
-    return HostSegments(every, nothing, nothing.astype(np.uint8), bounds)
+    return HostSegments(np.concatenate(edges), nothing, nothing.astype(np.uint8), bounds)
 
 
 @given(_LENGTHS, st.data())

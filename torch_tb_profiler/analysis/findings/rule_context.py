@@ -335,6 +335,11 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
         """The time that any of some spans takes."""
         return union(*self.times(rows))
 
+    def runs_modules(self, rows: Ints) -> bool:
+        """Whether modules take at least half of the time of some spans: of work without a backward pass it is evaluation."""
+        inside = self.beneath(rows)[self.training.modules]
+        return 2 * self.when(self.training.modules[inside]).length >= self.when(rows).length
+
     def pieces(self, rows: Ints) -> Pieces:
         """Some spans, and when they happen."""
         return Pieces(rows, *self.times(rows))

@@ -253,9 +253,9 @@ def _called(context: RuleContext, call: Pieces, callee: int = -1, kind: str = ""
     table = context.facts["steps"]["start"][context.steps]
     seen = len(unique_values(np.searchsorted(table, call.start, side="right")))
     # Asked of the steps that have it alone, the others tell.
-    every, modules = len(judged_steps(context.facts)), context.training.modules
+    every = len(judged_steps(context.facts))
     # Modules whose results are not differentiated take most of it.
-    evaluates = context.when(modules[inside[modules]]).length >= MOST * context.when(row).length
+    evaluates = context.runs_modules(row)
     first, group = group_rows((context.spans["name"][call.row],))
     first = call.row[first[sum_by(group, len(first), call.end - call.start) >= LEAST * taken]]
     named = dict.fromkeys(function_name(context.name_of(one)) for one in np.sort(first))

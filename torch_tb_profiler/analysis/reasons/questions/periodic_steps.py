@@ -9,8 +9,8 @@
 Evidence: calls of the program's thread, by their name and what calls them, that at most half of the steps make oftener than the others, which
 all make as many, and that make their steps longer by about what they take. What the same steps do more is told together. No time alone: that
 is the machine's noise. Optimizers (gradients are accumulated), loading of batches and compiling are left out, and the phases of a server.
-Change: that work, and what it launches, is gone. Certain. Wrong where the work must be done: then it can be done more rarely,
-or beside the steps.
+Change: that work, and what it launches, is gone. Certain; possible where modules take half of it: evaluation is the program's
+own work. Wrong where the work must be done: then it can be done more rarely, or beside the steps.
 """
 
 from __future__ import annotations
@@ -148,6 +148,7 @@ def _found(context: RuleContext, row: Ints, step: Ints, usual: Ints) -> Candidat
             "every_takes": _every(having, len(steps)),
             "extra": f"{function_name(text)} ({called})" if called else function_name(text),
         },
+        certainty="theoretical" if context.runs_modules(row) else "certain",
         edit=calls_gone(row, work.row),
     )
 

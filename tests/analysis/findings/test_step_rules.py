@@ -163,6 +163,22 @@ def test_an_operator_that_is_called_more_often_is_an_extra_stretch() -> None:
     assert one["recoverable_ns"] == pytest.approx(8 * 404 * 1000, rel=0.05)
 
 
+@QUICK
+@given(share=st.floats(0.05, 1.0), every=st.integers(2, 4))
+def test_modules_in_some_steps_are_evaluation_and_possible_to_save(share: float, every: int) -> None:
+    bodies = [
+        [*FORWARD, *[("train.py(9): check", 8000.0)] * (at % every == every - 1)]
+        for at in range(3 * every)
+    ]
+    entries = loop(bodies)
+    checks = [one for one in entries if one["name"] == "train.py(9): check"]
+    for check in checks:
+        length = check["dur"] * share - 2
+        entries.append(span("python_function", "nn.Module: Net_0", check["ts"] + 1, length))
+    one = item(made(entries), "periodic_steps")
+    assert (one["certainty"] == "theoretical") == (length >= check["dur"] / 2)
+
+
 def test_what_some_steps_launch_is_gone_too() -> None:
     """A device that is never idle: validation costs its kernels and not its launches."""
     entries, number, now = [], 0, 0.0

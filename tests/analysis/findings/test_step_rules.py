@@ -165,7 +165,9 @@ def test_an_operator_that_is_called_more_often_is_an_extra_stretch() -> None:
 
 @QUICK
 @given(share=st.floats(0.05, 1.0), every=st.integers(2, 4))
-def test_modules_in_some_steps_are_evaluation_and_possible_to_save(share: float, every: int) -> None:
+def test_modules_in_some_steps_are_evaluation_and_possible_to_save(
+    share: float, every: int
+) -> None:
     bodies = [
         [*FORWARD, *[("train.py(9): check", 8000.0)] * (at % every == every - 1)]
         for at in range(3 * every)

@@ -62,6 +62,17 @@ def rows(name: str, told: dict[str, str], table: dict[str, Any], key: str) -> It
             yield name, of(told, steps=step), wall
 
 
+def of_parts(path: dict[str, Any], steps: int) -> Iterator[Figure]:
+    """What the parts of a path add up to: of all its ``steps`` their mean, else the length of the one that is drawn."""
+    strips, total = path["strips"], sum(path["parts"]["path_ns"])
+    if steps and len(strips) == steps:
+        yield "mean", of(path["subject"]), total / steps
+    elif len(strips) == 1:
+        subject = of(path["subject"], steps=strips[0]["step"])
+        yield "drawn", subject, strips[0]["end_ns"] - strips[0]["start_ns"]
+        yield "drawn", subject, total
+
+
 def figures(asked: dict[str, Any]) -> Iterator[Figure]:
     """What the replies of all routes of one trace say of the length of steps and of the use of devices."""
     page, found = asked["/overview?"], asked["/findings?"]
@@ -84,8 +95,8 @@ def figures(asked: dict[str, Any]) -> Iterator[Figure]:
         yield "mean", of(changed["subject"]), changed["measured_ns"]
     path = asked["/critical_path?"]
     counted = len(path["steps"]["step"])
-    if counted and sum(path["steps"]["steps"]) == counted:
-        yield "mean", of(path["subject"]), sum(path["parts"]["path_ns"]) / counted
+    if sum(path["steps"]["steps"]) == counted:
+        yield from of_parts(path, counted)
     earlier = page["steps"]["earlier_ns"]
     for strip in path["strips"]:
         # A strip begins behind work from before the recording.
@@ -119,8 +130,7 @@ def job_figures(asked: dict[str, Any]) -> Iterator[Figure]:
         if step >= 0 and length is not None and len(ranks["column_begin"]) == len(page["steps"]):
             yield "step", of(asked["/overview?"]["subject"], steps=step), length
     path = asked["/critical_path/ranks?"]
-    if path["steps"]:
-        yield "mean", of(path["subject"]), sum(path["parts"]["path_ns"]) / path["steps"]
+    yield from of_parts(path, path["steps"])
     for strip in path["strips"]:
         length = strip["end_ns"] - strip["start_ns"]
         yield "step", of(path["subject"], steps=strip["step"]), length

@@ -28,7 +28,8 @@ from torch_tb_profiler.store.strings import StringBuilder
 
 _PROFILER = regex(r"(?:^|[/\\])torch[/\\](?:autograd[/\\]profiler\.py|profiler[/\\]\w+\.py)\(")
 
-_ENGINE = regex(r"autograd::engine::evaluate_function: ").match
+ENGINE = regex(r"autograd::engine::evaluate_function: ").match
+"""Whether a name is that of the autograd engine's call of a function."""
 
 _DEEPEST = 1000
 
@@ -79,7 +80,7 @@ def _from_frames(
     inner = climb(enclosing, enclosing[tree.row[node]], is_frame)
     parents, frames, stack = frame_stacks(trace, enclosing, inner, is_frame)
     name = trace["spans"]["name"][tree.row]
-    engine = nearest(tree.parent, name_mask(trace.strings, name, _ENGINE)[name])[node]
+    engine = nearest(tree.parent, name_mask(trace.strings, name, ENGINE)[name])[node]
     of_caller = picked(tree.row, engine) > inner
     of_node[node] = np.where(of_caller, -1, stack)
     return parents, frames, np.where(of_caller, stack, -1)

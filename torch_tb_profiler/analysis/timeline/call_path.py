@@ -11,6 +11,7 @@ else the operator.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import Literal
 
 import msgspec
@@ -20,6 +21,7 @@ from torch_tb_profiler.analysis.arrays.grouping import position_of
 from torch_tb_profiler.analysis.arrays.nesting import ancestry
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.replay_calls import captured_frames
+from torch_tb_profiler.analysis.facts.stacks import ENGINE
 from torch_tb_profiler.analysis.figures.event_kinds import MODULE
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.store.columns import Array, Ints
@@ -156,8 +158,8 @@ def event_stack(trace: Trace, facts: Facts, row: int) -> list[str]:
     ``facts/stacks.py``, without the table of stacks.
 
     For device work that of its launch, else of its operator. For each operator from the inside out:
-    its ``Call stack``, else the Python frames around it, else the stack of its forward operator
-    (``Sequence number`` and ``Fwd thread id``).
+    its ``Call stack``, else the Python frames around it, but not around the autograd engine, else the stack of its forward
+    operator (``Sequence number`` and ``Fwd thread id``).
     """
     links, role = facts["span_links"], trace["spans"]["role"]
     if facts["replayed_work"].n and (captured := captured_frames(trace, facts, row)):
@@ -167,12 +169,13 @@ def event_stack(trace: Trace, facts: Facts, row: int) -> list[str]:
         launch = int(links["launch"][row])
         row = launch if launch >= 0 else int(links["operator"][row])
     path = ancestry(links["parent"], row) if row >= 0 else []
-    for index, span in enumerate(path):
-        if role[span] == Role.PYTHON:
-            break
+    inner = list(takewhile(lambda span: role[span] != Role.PYTHON, path))
+    runs = any(ENGINE(trace.strings[int(trace["spans"]["name"][span])]) for span in inner)
+    around = [] if runs else _frames(trace, path)
+    for span in inner:
         if role[span] == Role.OPERATOR:
-            stack = _written(trace, span) or _frames(trace, path[index:])
-            if stack := stack or _of_forward(trace, facts, span):
+            stack = _written(trace, span) or around or _of_forward(trace, facts, span)
+            if stack:
                 return stack[:MOST_STACK_FRAMES]
     return _frames(trace, path)
 

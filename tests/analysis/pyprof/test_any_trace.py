@@ -17,7 +17,7 @@ from tests.builders.drawn import trace_of
 from tests.examples import examples
 from torch_tb_profiler.analysis.facts.calltree import call_tree
 from torch_tb_profiler.analysis.facts.derive import derive
-from torch_tb_profiler.analysis.module.forwards import EVALUATE
+from torch_tb_profiler.analysis.facts.host_names import EVALUATE
 from torch_tb_profiler.analysis.module.nodes import host_nodes
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role

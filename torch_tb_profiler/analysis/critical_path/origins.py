@@ -18,7 +18,7 @@ from torch_tb_profiler.analysis.figures.source_lines import (
     shown_frames,
 )
 from torch_tb_profiler.analysis.module.path_modules import modules_of_paths
-from torch_tb_profiler.store.columns import Array, Ints, Table, unique_values
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
 from torch_tb_profiler.store.model import Facts, Trace
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder, StringTable
@@ -65,8 +65,11 @@ def lines_of(
     """
     parent = facts["span_links"]["parent"]
     line = np.full(len(event), -1, np.int64)
-    if (trace["spans"]["role"] == Role.PYTHON).any():
-        rank, host = frame_ranks(trace, by), _forward_side(trace, facts, tables, event)
+    python = trace["spans"]["role"] == Role.PYTHON
+    if python.any():
+        rank, host = frame_ranks(trace, by), host_side(facts, event)
+        if (functions := tables.get("backward_functions")) and functions.n:
+            host = _forward_side(parent, python, functions, host)
         for least in RANKS:
             frame = climb(parent, host, rank >= least)
             line = np.where(frame >= 0, frame, line)
@@ -78,17 +81,14 @@ def lines_of(
     return shown_frames(facts, name)
 
 
-def _forward_side(trace: Trace, facts: Facts, tables: Mapping[str, Table], event: Ints) -> Ints:
-    """The host side of each event, in the backward pass the forward operator of the function around it::
+def _forward_side(parent: Array, python: Mask, functions: Table, host: Ints) -> Ints:
+    """Of host events in the backward pass the forward operator of the function around them, others as they are::
 
-    main.py: main ─ loss.backward() ─ evaluate_function: MmBackward0 ─ aten::mm     is of model.py: forward ─ aten::mm
-                                      evaluate_function: MineBackward ─ mine.py(9): backward ─ aten::mm     is of mine.py(9)
+        main.py: main ─ loss.backward() ┬ evaluate_function: MmBackward0 ─ aten::mm                          of model.py: forward ─ aten::mm
+                                        └ evaluate_function: MineBackward ─ mine.py(9): backward ─ aten::mm  of mine.py(9): backward
+
+    ``parent``: of every row of spans; ``python``: which of them are frames; ``functions``: the table ``backward_functions``.
     """
-    parent, host = facts["span_links"]["parent"], host_side(facts, event)
-    functions = tables.get("backward_functions")
-    if functions is None or not functions.n:
-        return host
-    python = trace["spans"]["role"] == Role.PYTHON
     function = climb(parent, host, mask_of(len(parent), functions["span"]))
     forward = picked(functions["forward"], positions_of(functions["span"], function))
     own = climb(parent, host, python) > function

@@ -28,6 +28,8 @@ _COLLECTIVE = regex(
 HOST_LIBRARIES = ("gloo", "mpi", "ucc")
 """Libraries whose host region is the transfer itself, not its launch."""
 
+EVALUATE = "autograd::engine::evaluate_function: "
+"""Prefix of the engine's calls of backward functions (torch/csrc/autograd/engine.cpp)."""
 HIDDEN = frozenset(
     (
         "[memory]",
@@ -74,6 +76,11 @@ def distinct(numbers: Array, strings: StringTable) -> list[int]:
     present = mask_of(len(strings) + 1, numbers)
     used: list[int] = np.flatnonzero(present[:-1]).tolist()
     return used
+
+
+def is_engine_call(name: str) -> bool:
+    """Whether a name is that of the autograd engine's call of a function."""
+    return name.startswith(EVALUATE)
 
 
 def name_mask(strings: StringTable, numbers: Array, says: Callable[[str], object]) -> Mask:

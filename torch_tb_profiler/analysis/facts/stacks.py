@@ -16,7 +16,7 @@ from torch_tb_profiler.analysis.arrays.grouping import extreme_by, mask_of, pick
 from torch_tb_profiler.analysis.arrays.nesting import climb, nearest, with_ancestors
 from torch_tb_profiler.analysis.arrays.numbering import PathLayout, number_paths, number_tree
 from torch_tb_profiler.analysis.facts.calltree import CallTree
-from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
+from torch_tb_profiler.analysis.facts.host_names import distinct, is_engine_call, name_mask
 from torch_tb_profiler.analysis.facts.replay_calls import ReplayedCalls, joined, with_callers
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store import fact_schema
@@ -27,9 +27,6 @@ from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringBuilder
 
 _PROFILER = regex(r"(?:^|[/\\])torch[/\\](?:autograd[/\\]profiler\.py|profiler[/\\]\w+\.py)\(")
-
-ENGINE = regex(r"autograd::engine::evaluate_function: ").match
-"""Whether a name is that of the autograd engine's call of a function."""
 
 _DEEPEST = 1000
 
@@ -80,7 +77,7 @@ def _from_frames(
     inner = climb(enclosing, enclosing[tree.row[node]], is_frame)
     parents, frames, stack = frame_stacks(trace, enclosing, inner, is_frame)
     name = trace["spans"]["name"][tree.row]
-    engine = nearest(tree.parent, name_mask(trace.strings, name, ENGINE)[name])[node]
+    engine = nearest(tree.parent, name_mask(trace.strings, name, is_engine_call)[name])[node]
     of_caller = picked(tree.row, engine) > inner
     of_node[node] = np.where(of_caller, -1, stack)
     return parents, frames, np.where(of_caller, stack, -1)

@@ -104,7 +104,7 @@ class _Rows(msgspec.Struct):
                 self.sums.append(np.zeros_like(sums))
             self.sums[row] = self.sums[row] + sums
             for module in caller.modules:
-                self.layers[row].setdefault(_class_of(module), set()).add(module)
+                self.layers[row].setdefault(class_of(module), set()).add(module)
             at = row
 
 
@@ -170,10 +170,11 @@ def _path(frames: Sequence[tuple[str, int]], library: bool) -> list[_Caller]:
 
 def _module(text: str) -> _Caller:
     name = text[len(_MODULE) :]
-    return _Caller("module", _class_of(name), (name,))
+    return _Caller("module", class_of(name), (name,))
 
 
-def _class_of(module: str) -> str:
+def class_of(module: str) -> str:
+    """``Linear`` of the instance ``Linear_0``; another text as it is."""
     return _NUMBER.sub("", module)
 
 

@@ -33,7 +33,13 @@ from torch_tb_profiler.analysis.facts.device_causes import device_rows
 from torch_tb_profiler.analysis.facts.devices import device_of
 from torch_tb_profiler.analysis.facts.earlier_work import left_out, stretches
 from torch_tb_profiler.analysis.facts.flags import StepFlag
-from torch_tb_profiler.analysis.facts.host_names import HostNames, host_names, name_mask, named
+from torch_tb_profiler.analysis.facts.host_names import (
+    HostNames,
+    host_names,
+    is_engine_call,
+    name_mask,
+    named,
+)
 from torch_tb_profiler.analysis.facts.kernels import device_arguments
 from torch_tb_profiler.analysis.facts.launches import WAITS
 from torch_tb_profiler.analysis.figures.event_kinds import looks
@@ -46,7 +52,6 @@ from torch_tb_profiler.analysis.findings.candidate import Pieces
 from torch_tb_profiler.analysis.findings.edits import host_takes_each, thread_time_gone, work_scaled
 from torch_tb_profiler.analysis.findings.gaps import Gaps, Work, find_gaps
 from torch_tb_profiler.analysis.findings.training import Training
-from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.what_if.changes import DRIVER
 from torch_tb_profiler.analysis.what_if.model import Scene
 from torch_tb_profiler.analysis.what_if.simulation import Edit
@@ -204,7 +209,7 @@ class RuleContext(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def backward_functions(self) -> Ints:
         """Rows of the engine's calls of backward functions."""
-        return self.rows_named(self.operators, lambda text: text.startswith(EVALUATE))
+        return self.rows_named(self.operators, is_engine_call)
 
     @cached_property
     def backward_calls(self) -> BackwardCalls:

@@ -14,9 +14,13 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import expand_ranges, group_rows, matching_points
 from torch_tb_profiler.analysis.arrays.nesting import depths, nearest, nest
-from torch_tb_profiler.analysis.facts.host_names import distinct, name_mask
+from torch_tb_profiler.analysis.facts.host_names import (
+    EVALUATE,
+    distinct,
+    is_engine_call,
+    name_mask,
+)
 from torch_tb_profiler.analysis.key_averages.function_events import FunctionEvents
-from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.store.columns import Array, Ints, Mask, unique_values
 from torch_tb_profiler.store.roles import Role
 from torch_tb_profiler.store.strings import StringTable
@@ -146,7 +150,7 @@ def backward_calls(
 
     name: numbers of ``strings``. parent: the call around each, −1 none. thread: forward thread, −1 unknown.
     """
-    engine = name_mask(strings, name, lambda text: text.startswith(EVALUATE))
+    engine = name_mask(strings, name, is_engine_call)
     # The function that the engine evaluates bears the rest of its name.
     behind = np.full(len(strings) + 1, -2, np.int64)
     for number in np.flatnonzero(engine).tolist():

@@ -28,7 +28,7 @@ from torch_tb_profiler.analysis.facts.device_causes import latest_before
 from torch_tb_profiler.analysis.module.forwards import Functions, forwards, functions_of
 from torch_tb_profiler.analysis.module.nodes import Nodes
 from torch_tb_profiler.store import insight_schema as schema
-from torch_tb_profiler.store.columns import Array, Ints, Mask, Table
+from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Trace
 
@@ -84,12 +84,11 @@ def attribute_backward(trace: Trace, nodes: Nodes, written: Array, collective: M
 
 def _table(nodes: Nodes, functions: Functions, maker: Ints, reduces: Ints) -> Table:
     """The table ``backward_functions``. ``maker``: node of the forward operator of each function, −1 none."""
-    node = np.concatenate((functions.position, reduces))
-    forward = np.concatenate((picked(nodes.row, maker), np.full(len(reduces), -1)))
-    # A function that is a collective itself comes twice: the later row counts.
-    order = np.argsort(node, kind="stable")
-    last = order[np.append(np.diff(node[order]) != 0, True)[: len(order)]]
-    return schema.BACKWARD_FUNCTIONS.build(span=nodes.row[node[last]], forward=forward[last])
+    node = unique_values(functions.position, reduces)
+    forward = np.full(len(nodes.row), -1)
+    forward[functions.position] = picked(nodes.row, maker)
+    forward[reduces] = -1
+    return schema.BACKWARD_FUNCTIONS.build(span=nodes.row[node], forward=forward[node])
 
 
 def _reductions(nodes: Nodes, functions: Functions, collective: Mask) -> Ints:

@@ -14,14 +14,12 @@ from torch_tb_profiler.analysis.arrays.grouping import (
 )
 from torch_tb_profiler.analysis.arrays.nesting import nearest
 from torch_tb_profiler.analysis.facts.device_causes import latest_before
-from torch_tb_profiler.analysis.facts.host_names import name_mask
+from torch_tb_profiler.analysis.facts.host_names import is_engine_call, name_mask
 from torch_tb_profiler.analysis.module.nodes import Nodes
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathKind
 from torch_tb_profiler.store.model import Trace
 
-EVALUATE = "autograd::engine::evaluate_function: "
-"""Prefix of the engine's calls of backward functions (torch/csrc/autograd/engine.cpp)."""
 _ACCUMULATE = "AccumulateGrad"
 _ARROWS = ("fwdbwd", "forward_backward")
 
@@ -58,7 +56,7 @@ def functions_of(trace: Trace, nodes: Nodes) -> Functions:
     """
     number, thread = _numbers(trace, nodes)
     name = trace["spans"]["name"][nodes.row]
-    evaluate = name_mask(trace.strings, name, lambda text: text.startswith(EVALUATE))
+    evaluate = name_mask(trace.strings, name, is_engine_call)
     accumulate = name_mask(trace.strings, name, lambda text: text.endswith(_ACCUMULATE))
     operator = nodes.kind == PathKind.OPERATOR
     marked = operator & (evaluate[name] | (thread > 0))

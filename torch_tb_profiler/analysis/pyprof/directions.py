@@ -27,10 +27,10 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, scatter
 from torch_tb_profiler.analysis.arrays.nesting import nearest
-from torch_tb_profiler.analysis.facts.host_names import HostNames, name_mask
+from torch_tb_profiler.analysis.facts.host_names import HostNames, is_engine_call, name_mask
 from torch_tb_profiler.analysis.facts.span_lookup import captured_at
 from torch_tb_profiler.analysis.module.backward import preceding
-from torch_tb_profiler.analysis.module.forwards import EVALUATE, Functions, forwards, functions_of
+from torch_tb_profiler.analysis.module.forwards import Functions, forwards, functions_of
 from torch_tb_profiler.analysis.module.nodes import Nodes
 from torch_tb_profiler.store.columns import Array, Ints, Mask
 from torch_tb_profiler.store.insight_schema import PathKind
@@ -184,9 +184,7 @@ def _ties(
         representative[position] >= 0, forward_of_function[representative[position]], -1
     )
     # The engine's call of a function holds the function itself, and what adds up its results.
-    itself = (functions.thread > 0) & ~named_nodes(
-        trace, nodes, lambda text: text.startswith(EVALUATE)
-    )
+    itself = (functions.thread > 0) & ~named_nodes(trace, nodes, is_engine_call)
     split = mask_of(len(nodes.row), functions.around[itself])
     inside = ~split[function[rows]] | (nearest(nodes.parent, itself)[node[rows]] >= function[rows])
     # What a Python function calls is identified by its own operators.

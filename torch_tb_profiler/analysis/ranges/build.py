@@ -22,7 +22,7 @@ from torch_tb_profiler.analysis.arrays.grouping import group_rows, largest_by, s
 from torch_tb_profiler.analysis.arrays.intervals import Intervals, measure, shared, union, window_at
 from torch_tb_profiler.analysis.arrays.nesting import depths, innermost_at, nest_rows
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
-from torch_tb_profiler.analysis.facts.host_names import HIDDEN, named
+from torch_tb_profiler.analysis.facts.host_names import HIDDEN, is_engine_call, named
 from torch_tb_profiler.store import insight_schema
 from torch_tb_profiler.store.columns import Array, Ints, Mask, Table, unique_values
 from torch_tb_profiler.store.insight_schema import RangeKind
@@ -34,8 +34,6 @@ ALL = -1
 
 _MOST_DEPTH = 64
 """Annotations nested deeper count as part of the one around them."""
-
-_EVALUATE = "autograd::engine::evaluate_function: "
 
 
 @dataclass(frozen=True)
@@ -335,7 +333,7 @@ def _threads(trace: Trace, annotated: Array, of_steps: Array) -> tuple[int, Arra
     """
     spans = trace["spans"]
     row = np.flatnonzero(spans["role"] == Role.OPERATOR)
-    row = row[named(trace, row, lambda text: text.startswith(_EVALUATE))]
+    row = row[named(trace, row, is_engine_call)]
     autograd = unique_values(spans["track"][row])
     candidates = (
         annotated[~np.isin(annotated, autograd)],

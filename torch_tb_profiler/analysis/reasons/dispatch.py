@@ -10,8 +10,8 @@ from __future__ import annotations
 import msgspec
 import numpy as np
 
+from torch_tb_profiler.analysis.facts.host_names import is_engine_call
 from torch_tb_profiler.analysis.findings.rule_context import RuleContext
-from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, median_of
 
@@ -72,7 +72,7 @@ def _beyond(context: RuleContext, row: Ints) -> Array:
     costs = base * np.where(context.named(row, PRODUCTS.match), PRODUCT_OVERHEAD, OVERHEAD)
     beyond = np.maximum(own - costs, 0)
     # Gradients of the rounds of a loop are summed: one call does not.
-    engine = context.named(row, lambda text: text.startswith(EVALUATE))
+    engine = context.named(row, is_engine_call)
     in_engine = np.append(context.mask(row[engine]), np.False_)[context.parent[row]]
     beyond[engine | in_engine & context.named(row, _SUMS.match)] = 0
     return beyond

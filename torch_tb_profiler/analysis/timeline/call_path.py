@@ -20,8 +20,8 @@ import numpy as np
 from torch_tb_profiler.analysis.arrays.grouping import position_of
 from torch_tb_profiler.analysis.arrays.nesting import ancestry
 from torch_tb_profiler.analysis.facts.device_causes import device_rows
+from torch_tb_profiler.analysis.facts.host_names import is_engine_call
 from torch_tb_profiler.analysis.facts.replay_calls import captured_frames
-from torch_tb_profiler.analysis.facts.stacks import ENGINE
 from torch_tb_profiler.analysis.figures.event_kinds import MODULE
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code
 from torch_tb_profiler.store.columns import Array, Ints
@@ -170,7 +170,7 @@ def event_stack(trace: Trace, facts: Facts, row: int) -> list[str]:
         row = launch if launch >= 0 else int(links["operator"][row])
     path = ancestry(links["parent"], row) if row >= 0 else []
     inner = list(takewhile(lambda span: role[span] != Role.PYTHON, path))
-    runs = any(ENGINE(trace.strings[int(trace["spans"]["name"][span])]) for span in inner)
+    runs = any(is_engine_call(trace.strings[int(trace["spans"]["name"][span])]) for span in inner)
     around = [] if runs else _frames(trace, path)
     for span in inner:
         if role[span] == Role.OPERATOR:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from torch_tb_profiler.analysis.arrays.grouping import sum_by
 from torch_tb_profiler.analysis.arrays.intervals import measure, union
 from torch_tb_profiler.analysis.critical_path.cause_groups import GROUPS
+from torch_tb_profiler.analysis.figures.callers import class_of
 from torch_tb_profiler.analysis.figures.kernels import short_name
 from torch_tb_profiler.analysis.figures.source_lines import package_of
 from torch_tb_profiler.patterns import regex
@@ -25,7 +26,7 @@ MOST, NOTABLE = 0.5, 0.1
 _INPUT = regex(r"enumerate\(Data(?:Loader|Pipe)\)")
 _OPERATOR = regex(r"\w+::\w+(?:\.\w+)?")
 _TELLS = regex(r"(?!__|<)[^\s…]+")
-_MODULE, _INSTANCE = "nn.Module: ", regex(r"_\d+$")
+_MODULE = "nn.Module: "
 _FORWARD = "forward"
 """What the function of every module is called: its class says more."""
 _FIRST_WORD = regex(r"[\s<(\[]")
@@ -159,7 +160,7 @@ class Path(msgspec.Struct, frozen=True):
                 inside = inside or number == frame
                 text = self.facts.strings[number]
                 if inside and text.startswith(_MODULE):
-                    return _INSTANCE.sub("", bare_name(text))
+                    return class_of(bare_name(text))
                 event = int(parent[event])
         return ""
 

@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import picked
+from torch_tb_profiler.analysis.facts.host_names import EVALUATE
 from torch_tb_profiler.analysis.figures.source_lines import is_user_code, line_of_frames
-from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.module.table import instance_and_class
 from torch_tb_profiler.analysis.pyprof.directions import Direction
 from torch_tb_profiler.analysis.pyprof.parameters import parameters

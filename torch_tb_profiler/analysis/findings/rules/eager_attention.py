@@ -19,9 +19,9 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import mask_of
 from torch_tb_profiler.analysis.efficiency.ideal_times import ideal_times
+from torch_tb_profiler.analysis.facts.host_names import EVALUATE
 from torch_tb_profiler.analysis.findings.edits import thread_time_gone, together, work_takes
 from torch_tb_profiler.analysis.findings.rule import Candidate, Pieces, Question, Reach, RuleContext
-from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.hardware.peaks import achievable_share
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Array, Ints, unique_values

@@ -8,11 +8,10 @@ input is the same is not recorded. Wrong where it is another one: that is evalua
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, mask_of, picked, positions_of
+from torch_tb_profiler.analysis.figures.callers import class_of
 from torch_tb_profiler.analysis.findings.edits import calls_gone
 from torch_tb_profiler.analysis.findings.rule import Candidate, Question, Reach, RuleContext
 from torch_tb_profiler.patterns import regex
@@ -39,7 +38,7 @@ def _claim(context: RuleContext) -> Candidate | None:
             "repeats": context.per_step(context.rows_named(row, lambda text: text == name)),
             "again": shown.total / len(context.steps),
         },
-        {"module": re.sub(r"^nn\.Module: |_\d+$", "", name)},
+        {"module": class_of(name.removeprefix("nn.Module: "))},
         edit=calls_gone(row, work.row),
     )
 

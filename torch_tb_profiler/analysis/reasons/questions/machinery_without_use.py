@@ -44,6 +44,7 @@ from torch_tb_profiler.analysis.findings.rule import (
     Question,
     RuleContext,
 )
+from torch_tb_profiler.hardware.call import Call
 from torch_tb_profiler.hardware.results import Shape
 from torch_tb_profiler.patterns import regex
 from torch_tb_profiler.store.columns import Ints, Mask, unique_values
@@ -170,7 +171,7 @@ def _zeros(context: RuleContext) -> _Machine | None:
 
 
 def _frozen(context: RuleContext) -> _Machine | None:
-    gradients = context.within(context.rows_named(context.operators, _GRADIENT.match))
+    gradients = _gradients(context)
     if len(gradients) < FEWEST or len(context.collectives):
         return None
     touched, own = _touched(context), context.read_arguments(gradients)
@@ -196,6 +197,11 @@ def _frozen(context: RuleContext) -> _Machine | None:
     return _Machine(row, numbers, certainty="likely")
 
 
+def _gradients(context: RuleContext) -> Ints:
+    """The accumulations of gradients of parameters."""
+    return context.within(context.rows_named(context.operators, _GRADIENT.match))
+
+
 def _touched(context: RuleContext) -> dict[Shape, float]:
     """Shapes that the optimizers' operators get, and of how many parameters per step: as many as each of the operators that get
     all of them gets first. Empty where that is not known of all.
@@ -214,10 +220,7 @@ def _touched(context: RuleContext) -> dict[Shape, float]:
     every = {one.shape for call in calls.values() for one in call.every if one.elements > 1}
     first: dict[str, Counter[Shape]] = {}
     for row, call in calls.items():
-        taken = call.inputs[0] if call.inputs else None
-        several = taken if isinstance(taken, tuple) else (taken,)
-        of_name = first.setdefault(context.name_of(row), Counter())
-        of_name.update(one.shape for one in several if one is not None)
+        first.setdefault(context.name_of(row), Counter()).update(_first(call))
     complete = [shapes for shapes in first.values() if every <= shapes.keys()]
     steps = len(context.steps)
     return {
@@ -229,15 +232,20 @@ def _touched(context: RuleContext) -> dict[Shape, float]:
 def _written(context: RuleContext) -> set[Shape]:
     """Shapes that the program writes in place by itself."""
     calls = context.read_arguments(context.rows_named(context.program_calls, _WRITES.match))
-    first = (call.inputs[0] for call in calls.values() if call.inputs)
-    several = (one if isinstance(one, tuple) else (one,) for one in first)
-    return {one.shape for some in several for one in some if one is not None}
+    return {shape for call in calls.values() for shape in _first(call)}
+
+
+def _first(call: Call) -> list[Shape]:
+    """Shapes of the tensors that a call gets first: of one, or of a list."""
+    first = call.inputs[0] if call.inputs else None
+    several = first if isinstance(first, tuple) else (first,)
+    return [one.shape for one in several if one is not None]
 
 
 def _state(context: RuleContext) -> _Machine | None:
     filled = context.rows_named(context.operators, _STATE.match)
     filled = context.within(context.outermost(filled[context.beneath(context.updates)[filled]]))
-    gradients = context.within(context.rows_named(context.operators, _GRADIENT.match))
+    gradients = _gradients(context)
     made = context.within(context.rows_named(context.of_role(Role.PYTHON), _MADE.match))
     step, steps = context.facts["span_links"]["step"], len(context.steps)
     least = max(len(gradients) / steps, FEWEST)

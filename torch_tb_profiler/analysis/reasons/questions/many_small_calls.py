@@ -26,6 +26,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import costliest, group_rows
 from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.facts.host_names import EVALUATE
 from torch_tb_profiler.analysis.findings.edits import stretches_take, together, work_scaled
 from torch_tb_profiler.analysis.findings.rule import (
     Candidate,
@@ -35,7 +36,6 @@ from torch_tb_profiler.analysis.findings.rule import (
     Reach,
     RuleContext,
 )
-from torch_tb_profiler.analysis.module.forwards import EVALUATE
 from torch_tb_profiler.analysis.reasons.calls import Calls, calls_of
 from torch_tb_profiler.analysis.reasons.dispatch import PRODUCTS, CallWork
 from torch_tb_profiler.patterns import regex

@@ -16,7 +16,6 @@ are of no one forward pass, or random numbers are drawn. Needs shapes; the first
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -25,6 +24,7 @@ import numpy as np
 
 from torch_tb_profiler.analysis.arrays.grouping import group_rows, picked
 from torch_tb_profiler.analysis.arrays.nesting import climb
+from torch_tb_profiler.analysis.figures.callers import class_of
 from torch_tb_profiler.analysis.figures.source_lines import OWN
 from torch_tb_profiler.analysis.findings.candidate import THRESHOLD, Certainty
 from torch_tb_profiler.analysis.findings.rule import Claims, Question, Reach, RuleContext
@@ -240,7 +240,7 @@ def _repeated(
         inside = climb(parent, parent[frame[mine]].astype(np.int64), modules) >= 0
         text = function_name(context.trace.strings[name]).removeprefix("nn.Module: ")
         numbers = {"calls": (len(mine)) / len(context.steps)}
-        words = {"what": re.sub(r"_\d+$", "", text), "again": "yes"}
+        words = {"what": class_of(text), "again": "yes"}
         part = _part(calls, chosen, numbers, words, bool(sure and inside.all()))
         found.append(((0, name), part))
     return found

@@ -230,12 +230,12 @@ def run(
     for _ in range(3):
         prof = record(torch, path, program(torch), **RECORDED[options], **more)
         # PyTorch 2.13 now and then holds the name of a function whose memory is another's by now:
-        # it fails itself, or names it otherwise than in the file.
+        # it fails itself, or names it otherwise than it wrote it.
         with suppress(UnicodeDecodeError):
-            functions, trace = {e.name for e in prof.events() if ".py(" in e.name}, read(path)
-            if functions <= set(trace.events["name"]):
+            trace = read(path)
+            if {e.name for e in prof.events() if ".py(" in e.name} <= set(trace.events["name"]):
                 return request.param, prof, trace
-    pytest.fail("PyTorch lost the name of a function in each of three recordings.")
+    pytest.fail("PyTorch's profile and our reading of its file differ in names, three times.")
 
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: " ".join(group) or "by name")
